@@ -36,7 +36,7 @@ endif
 
 # --- flags -------------------------------------------------------------------------------------------------
 
-INCLUDES := -Iinclude -Iinclude/uapi -Iarch/arm64/include
+INCLUDES := -Iinclude -Iinclude/libc -Iinclude/uapi -Iarch/arm64/include
 WARN := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare
 # -nostdinc keeps the build machine's C library headers out; the compiler's own (stdint.h, stdarg.h) stay.
 KFLAGS := -std=gnu11 -O2 -g -ffreestanding -mgeneral-regs-only -fno-pie -no-pie -mcmodel=small \
@@ -55,7 +55,7 @@ DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
 
 KLDFLAGS := -static -nostdlib --build-id=sha1 -z max-page-size=4096 -z noexecstack \
 	--no-warn-rwx-segments --fatal-warnings
-THIRD_LIBS := $(wildcard $(THIRD)/lib/*.a)
+THIRD_LIBS := $(addprefix $(THIRD)/lib/,libfdt.a libz.a libzstd.a libc.a)
 KLIBS := --start-group $(THIRD_LIBS) $(shell $(CC) -print-libgcc-file-name) --end-group
 
 # --- sources -----------------------------------------------------------------------------------------------
@@ -73,6 +73,10 @@ VDSO_LDS := $(patsubst arch/arm64/vdso/%.lds.S,$(BUILD)/%.lds,$(wildcard arch/ar
 .PHONY: all kernel user clean check-simd
 all: kernel user
 kernel: $(BUILD)/Image $(BUILD)/perch
+
+$(THIRD_LIBS):
+	@echo "Perch's build needs $@: run scripts/setup" >&2; exit 1
+$(KOBJ): | $(THIRD_LIBS)
 
 # --- kernel ------------------------------------------------------------------------------------------------
 
