@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * User page tables: 4 levels, 4 KiB pages, 48-bit addresses, an ASID per table for its whole life.
+ * Entries are changed under mm->pt_lock; the caller flushes the TLB after it took rights away
+ * (broadcast TLBI: no IPI). Bits: Arm ARM D8.3.
+ */
+#ifndef ASM_PGTABLE_H
+#define ASM_PGTABLE_H
+
+#include <perch/types.h>
+
+typedef u64 pte;
+
+struct pgtable {
+	u64 *root;	/* level 0 table, linear map */
+	u16 asid;	/* unique among live tables */
+	s64 nr_tables;	/* pages used by tables; atomic */
+};
+
+#define PTE_VALID	BIT(0)
+#define PTE_PAGE	3UL
+#define PTE_USER	BIT(6)
+#define PTE_RDONLY	BIT(7)
+#define PTE_AF		BIT(10)
+#define PTE_NG		BIT(11)
+#define PTE_PXN		BIT(53)
+#define PTE_UXN		BIT(54)
+#define PTE_SPECIAL	BIT(56)	/* software: no struct page accounting (VM_PFNMAP) */
+#define PTE_ADDR	0x0000fffffffff000UL
+
+static inline bool pte_present(pte p) { return p & PTE_VALID; }
+static inline paddr pte_phys(pte p) { return p & PTE_ADDR; }
+static inline bool pte_writable(pte p) { return pte_present(p) && !(p & PTE_RDONLY); }
+static inline bool pte_special(pte p) { return p & PTE_SPECIAL; }
+
+/* Build an entry: prot as VM_READ|VM_WRITE|VM_EXEC (PROT_NONE areas have no valid entries: 0). */
+pte pte_make(paddr pa, u32 prot);
+static inline pte pte_wrprotect(pte p) { return p | PTE_RDONLY; }
+
+/* 0 or -ENOMEM. */
+int pgt_init(struct pgtable *t);
+/* Free the tables; every entry has been unmapped. Flushes the ASID. */
+void pgt_free(struct pgtable *t);
+/* The entry for va, or NULL: with alloc, missing tables are made (NULL: out of memory). */
+pte *pgt_entry(struct pgtable *t, uaddr va, bool alloc);
+/* Store an entry and order it before later accesses (DSB ISHST + ISB where needed). After writing
+ * an executable page's contents the caller must have used icache_sync. */
+void pte_set(pte *p, pte v);
+/* Call fn for each present entry in [start, end), skipping absent tables quickly. */
+void pgt_walk(struct pgtable *t, uaddr start, uaddr end,
+	      void (*fn)(pte *p, uaddr va, void *arg), void *arg);
+
+void tlb_flush_page(struct pgtable *t, uaddr va);
+void tlb_flush_range(struct pgtable *t, uaddr start, uaddr end);
+void tlb_flush_all(struct pgtable *t);
+/* Make instructions written through the linear map visible to execution. */
+void icache_sync(void *kaddr, size_t len);
+
+/* Map device memory: nGnRE, kernel only. NULL on failure. Never undone. */
+void *ioremap(paddr pa, u64 size);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What the boot loader told us, and the order in which the kernel comes up. */
+#ifndef PERCH_BOOT_H
+#define PERCH_BOOT_H
+
+#include <perch/types.h>
+
+extern char boot_cmdline[2048];		/* bootargs from /chosen */
+extern paddr initrd_start;		/* physical; 0 if none */
+extern u64 initrd_size;
+extern const void *boot_fdt;		/* device tree in the linear map (read only) */
+
+/* Value of "name=" in the command line (copied, up to size), or false. A bare "name" gives "". */
+bool cmdline_get(const char *name, char *buf, size_t size);
+long cmdline_int(const char *name, long fallback);
+
+/* arch entry calls this on the boot CPU with the MMU on, console early, IRQs off. Never returns. */
+void kernel_main(void) __noreturn;
+/* Secondary CPUs, MMU on, IRQs off, on their idle task's stack. */
+void secondary_main(void) __noreturn;
+
+/* arch services, in the order kernel_main calls them */
+void arch_init_early(void);	/* fdt: memory, cmdline, initrd; mem_init; CPU features */
+void arch_init_irq(void);	/* GIC */
+void arch_init_late(void);	/* other drivers: UART interrupts, RTC */
+void arch_poweroff(void) __noreturn;
+void arch_reboot(void) __noreturn;
+/* For /proc/cpuinfo, one CPU */
+struct textbuf;
+void arch_cpuinfo(struct textbuf *b, u32 cpu);
+u64 arch_cpu_midr(u32 cpu);
+u64 arch_cpu_revidr(u32 cpu);
+/* hwcaps for auxv */
+u64 arch_hwcap(void);
+u64 arch_hwcap2(void);
+/* vDSO: pages and size; data page is refreshed by time code */
+const void *arch_vdso_image(size_t *size);
+const char *arch_platform(void);	/* "aarch64" */
+
+#endif

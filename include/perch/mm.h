@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * User address spaces. A struct mm is a sorted set of areas (struct vma) plus a page table that
+ * caches what the areas say. Pages appear on faults: zero pages on first touch, copies on the
+ * first write to a shared private page, file pages from the inode's page cache.
+ *
+ * Lock order: inode->lock (mutex) -> mm->lock (mutex) -> inode->pages_lock (spin) -> mm->pt_lock (spin).
+ * Code that holds mm->lock must not take inode->lock and must not touch user memory.
+ */
+#ifndef PERCH_MM_H
+#define PERCH_MM_H
+
+#include <asm/pgtable.h>
+#include <perch/page.h>
+#include <perch/types.h>
+#include <perch/wait.h>
+
+#define USER_MIN	0x10000UL		/* mmap_min_addr */
+#define USER_MAX	0x0001000000000000UL	/* 48-bit user space: TTBR0 */
+
+struct file;
+struct task;
+struct vma;
+struct pt_regs;
+
+/* vma.flags: protection as PROT_*, then what mmap and exec decide. */
+#define VM_READ		0x0001
+#define VM_WRITE	0x0002
+#define VM_EXEC		0x0004
+#define VM_SHARED	0x0008
+#define VM_GROWSDOWN	0x0010
+#define VM_MAYREAD	0x0020	/* mprotect may add these */
+#define VM_MAYWRITE	0x0040
+#define VM_MAYEXEC	0x0080
+#define VM_DONTCOPY	0x0100	/* fork leaves it out (perf rings) */
+#define VM_PFNMAP	0x0200	/* pages are the kernel's: no copy on write, no anon accounting */
+#define VM_DONTEXPAND	0x0400	/* no mremap growth, no merge, no split (perf rings) */
+#define VM_LOCKED	0x0800
+#define VM_HEAP		0x1000	/* brk area, for /proc maps */
+#define VM_STACK	0x2000
+#define VM_NORESERVE	0x4000
+#define VM_WIPEONFORK	0x8000
+
+struct vma_ops {
+	/* Optional. The area was duplicated (fork, split) / is going away. mm->lock held. */
+	void (*open)(struct vma *v);
+	void (*close)(struct vma *v);
+	/* Page for file page pgoff (units of PAGE_SIZE), with a reference for the caller; write: it
+	 * will be mapped writable in a shared area. ERR_PTR(-EFAULT) gives SIGBUS, -ENOMEM the OOM
+	 * path. mm->lock held; may sleep only on allocation. NULL ops->fault: anonymous memory. */
+	struct page *(*fault)(struct vma *v, u64 pgoff, bool write);
+	const char *(*name)(struct vma *v);	/* for /proc/PID/maps, e.g. "[vdso]"; optional */
+};
+
+struct vma {
+	struct mm *mm;
+	uaddr start, end;	/* page aligned, [start, end); mm->lock */
+	u32 flags;		/* VM_x; mm->lock */
+	struct file *file;	/* holds a reference; NULL: anonymous */
+	u64 pgoff;		/* file page of start (anonymous: start >> PAGE_SHIFT at creation) */
+	const struct vma_ops *ops;
+	void *priv;		/* ops' */
+	struct list node;	/* mm->vmas, sorted; mm->lock */
+	struct vma *rb_left, *rb_right, *rb_parent;	/* kernel/mm private lookup tree */
+	u32 rb_color;
+};
+
+struct mm {
+	refcount users;		/* tasks; the last one tears the areas down */
+	refcount count;		/* users together, plus borrowers of the page table */
+	struct mutex lock;	/* areas, brk */
+	spinlock pt_lock;	/* page-table entries */
+	struct pgtable pgt;	/* arch: root and ASID */
+	struct list vmas;	/* lock */
+	struct vma *rb_root;	/* lock */
+	u32 nr_vmas;		/* lock */
+	u64 total_vm, locked_vm, data_vm, stack_vm, exec_vm;	/* pages; lock */
+	s64 rss_anon, rss_file, rss_shmem;	/* pages; atomic */
+	u64 hiwater_rss, hiwater_vm;		/* pages; approximate */
+	uaddr mmap_base;	/* top of the mmap region, grows down; immutable after exec */
+	uaddr start_code, end_code, start_data, end_data;	/* set by exec */
+	uaddr start_brk, brk;	/* lock */
+	uaddr start_stack, arg_start, arg_end, env_start, env_end;
+	uaddr vdso;		/* base of the vDSO text, 0 if none */
+	u64 auxv[64];		/* as given to the program, for /proc/PID/auxv */
+	u32 auxv_len;		/* u64 words used */
+	struct file *exe;	/* /proc/PID/exe; reference */
+	u64 dumpable;
+	bool oom_victim;
+};
+
+/* Life. mm_create returns NULL on OOM. mm_put drops a user. mm_fork copies for fork (ERR_PTR). */
+struct mm *mm_create(void);
+struct mm *mm_fork(struct mm *old);
+void mm_get(struct mm *mm);
+void mm_put(struct mm *mm);		/* process context, may sleep */
+struct mm *task_get_mm(struct task *t);	/* another task's mm with a user reference, or NULL */
+
+/* Areas. All want mm->lock held. */
+struct vma *vma_find(struct mm *mm, uaddr addr);	/* first with end > addr, or NULL */
+struct vma *vma_at(struct mm *mm, uaddr addr);		/* the one containing addr, or NULL */
+/*
+ * Map [addr, addr+len) or, with addr 0 / without MAP_FIXED, a free range near it. flags: VM_x;
+ * mapflags: MAP_FIXED, MAP_FIXED_NOREPLACE, MAP_POPULATE... file may be NULL. Calls file->ops->mmap,
+ * tells perf (perf_mmap hook). Returns the address or -errno.
+ */
+long mm_map(struct mm *mm, uaddr addr, u64 len, u32 flags, u32 mapflags, struct file *file, u64 pgoff);
+/* A kernel-provided area (vDSO, stack). Takes ops and priv as given. */
+long mm_map_special(struct mm *mm, uaddr addr, u64 len, u32 flags, const struct vma_ops *ops, void *priv);
+long mm_unmap(struct mm *mm, uaddr addr, u64 len);
+uaddr mm_unmapped_area(struct mm *mm, uaddr hint, u64 len);	/* or -ENOMEM as a large value */
+
+/* Data or instruction abort at addr from user mode or from uaccess. Takes mm->lock. Returns 0 when
+ * resolved, else a signal to send: SIGSEGV/SIGBUS with *code the si_code; -ENOMEM after OOM kill. */
+#define FAULT_WRITE 1
+#define FAULT_EXEC  2
+#define FAULT_USER  4	/* taken in EL0 */
+int mm_fault(struct mm *mm, uaddr addr, unsigned flags, int *code);
+
+/* Read or write another mm's memory (ptrace style, /proc/PID/mem, cmdline). Faults pages in; ignores
+ * protection on force. Returns bytes done or -errno. Process context. */
+long mm_access(struct mm *mm, uaddr addr, void *buf, size_t len, bool write, bool force);
+/* The page at addr with a reference, faulted in (write: made private and writable). ERR_PTR. Used by
+ * futex keys and the like. Takes mm->lock. */
+struct page *mm_get_user_page(struct mm *mm, uaddr addr, bool write);
+/* For futex: the identity of a shared page: file pages give (inode, index), private ones (mm, addr). */
+int mm_futex_key(struct mm *mm, uaddr addr, bool shared, u64 key[2]);
+
+/* Kill the process that uses most memory. From alloc_page_user; process context. */
+void oom_kill(void);
+
+/* Memory for kernel stacks: 16 KiB, with an unmapped guard page below where possible. */
+#define KSTACK_SIZE 16384UL
+void *kstack_alloc(void);
+void kstack_free(void *stack);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Physical pages: one struct page for each page frame of RAM, a buddy allocator over them and
+ * kmalloc above it. All RAM is in the linear map, so a page always has a kernel address.
+ */
+#ifndef PERCH_PAGE_H
+#define PERCH_PAGE_H
+
+#include <perch/atomic.h>
+#include <perch/list.h>
+#include <perch/types.h>
+
+struct inode;
+struct page {
+	refcount refs;		/* 0: free. Mappings and page caches each hold one */
+	u32 mapcount;		/* user page-table entries that map it (atomic) */
+	u8 order;		/* of the block this page heads (free or allocated) */
+	u8 flags;		/* PG_x */
+	u16 slab_class;		/* kmalloc private */
+	union {
+		struct list node;		/* free lists, owner's lists */
+		struct { void *slab_free; u32 slab_used; };	/* kmalloc private */
+	};
+	void *priv;		/* owner's */
+};
+#define PG_FREE		0x01	/* in a buddy free list */
+#define PG_SLAB		0x02
+#define PG_RESERVED	0x04	/* kernel image, firmware: never freed */
+#define PG_CACHE	0x08	/* belongs to a file: accounted as shmem, not anonymous */
+#define PG_KERNEL	0x10	/* kernel owns it and maps it to users (perf rings, vvar) */
+
+extern struct page *mem_map;	/* index: pfn - min_pfn */
+extern u64 min_pfn, max_pfn;
+
+#define PAGE_OFFSET 0xffff000000000000UL	/* linear map: virt = phys + PAGE_OFFSET */
+static inline void *phys_to_virt(paddr p) { return (void *)(p + PAGE_OFFSET); }
+static inline paddr virt_to_phys(const void *v) { return (u64)v - PAGE_OFFSET; } /* linear map only */
+static inline struct page *pfn_to_page(u64 pfn) { return mem_map + (pfn - min_pfn); }
+static inline u64 page_to_pfn(const struct page *p) { return (u64)(p - mem_map) + min_pfn; }
+static inline paddr page_to_phys(const struct page *p) { return page_to_pfn(p) << PAGE_SHIFT; }
+static inline struct page *phys_to_page(paddr p) { return pfn_to_page(p >> PAGE_SHIFT); }
+static inline void *page_address(const struct page *p) { return phys_to_virt(page_to_phys(p)); }
+static inline struct page *virt_to_page(const void *v) { return phys_to_page(virt_to_phys(v)); }
+static inline bool phys_is_ram(paddr p)
+{
+	return (p >> PAGE_SHIFT) >= min_pfn && (p >> PAGE_SHIFT) < max_pfn;
+}
+
+/* Allocate 2^order pages, refs 1 in the first. Contents undefined; the z form zeroes. NULL when
+ * memory is out. Any context (spinlock with IRQs off inside). The _user form fails earlier, to
+ * keep a reserve for the kernel, and may run the OOM killer (process context, may sleep). */
+struct page *alloc_pages(unsigned order);
+struct page *alloc_zpages(unsigned order);
+struct page *alloc_page_user(void);	/* one page, not zeroed */
+void free_pages(struct page *p, unsigned order);	/* ignores refs */
+static inline struct page *alloc_page(void) { return alloc_pages(0); }
+static inline struct page *alloc_zpage(void) { return alloc_zpages(0); }
+/* Reference-counted single pages: the last put frees. */
+static inline void page_get(struct page *p) { ref_get(&p->refs); }
+void page_put(struct page *p);
+
+/* Small objects, 16-byte aligned (power-of-two sizes >= 16 are size-aligned). Sizes above half a
+ * page come from whole pages. Any context. kfree(NULL) is fine. */
+void *kmalloc(size_t size);
+void *kzalloc(size_t size);
+void *kcalloc(size_t n, size_t size);	/* NULL also when n*size overflows */
+void *krealloc(void *p, size_t size);
+void kfree(void *p);
+size_t ksize(const void *p);
+char *kstrdup(const char *s);
+__printf(1, 2) char *kasprintf(const char *fmt, ...);
+
+struct mem_stats {
+	u64 total_pages, free_pages, slab_pages, anon_pages, shmem_pages, pagetable_pages, stack_pages;
+};
+extern struct mem_stats mem_stats;	/* atomic counters */
+
+struct mem_range { paddr base; u64 size; };
+/* Boot: hand ranges of RAM to the allocator; called by arch with the device tree's memory and
+ * everything in use (image, initrd, dtb) excluded. */
+void mem_init(const struct mem_range *ram, int nr_ram, const struct mem_range *used, int nr_used);
+void mem_free_range(paddr base, u64 size);	/* give back a reserved range (initrd, init text) */
+
+/* Failure injection for tests: fail the n-th allocation from now (0: never). */
+void alloc_fail_after(u32 n);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Wait queues, sleeping mutexes and completions.
+ *
+ * wake_up may be called from any context (it takes wq->lock and then a run-queue lock, both
+ * with IRQs off). An entry's func decides what waking means: the default wakes a task; poll
+ * and epoll put their own.
+ */
+#ifndef PERCH_WAIT_H
+#define PERCH_WAIT_H
+
+#include <perch/list.h>
+#include <perch/spinlock.h>
+#include <perch/time.h>
+
+struct task;
+struct waitq {
+	spinlock lock;
+	struct list list;	/* of wait_entry; lock */
+};
+
+struct wait_entry {
+	struct list node;	/* waitq.lock */
+	struct task *task;
+	/* Called under waitq.lock, IRQs off. key: poll event mask or NULL for "everything". Returns
+	 * true if it woke somebody (counts against exclusive wake-ups). */
+	bool (*func)(struct wait_entry *, void *key);
+	bool exclusive;
+};
+
+#define WAITQ_INIT(name) { SPINLOCK_INIT, LIST_INIT((name).list) }
+void waitq_init(struct waitq *q);
+static inline bool waitq_active(const struct waitq *q) { return !list_empty(&q->list); }
+bool default_wake(struct wait_entry *w, void *key);
+void waitq_add(struct waitq *q, struct wait_entry *w);
+void waitq_remove(struct waitq *q, struct wait_entry *w);
+/* Wake all non-exclusive waiters and up to nr exclusive ones (0: all). Any context. */
+void wake_up_nr(struct waitq *q, int nr, void *key);
+static inline void wake_up_all(struct waitq *q) { wake_up_nr(q, 0, NULL); }
+static inline void wake_up_one(struct waitq *q) { wake_up_nr(q, 1, NULL); }
+/* With a poll mask as key: waiters that asked for other events are left asleep. */
+static inline void wake_up_poll(struct waitq *q, unsigned mask)
+{
+	wake_up_nr(q, 1, (void *)(unsigned long)mask);
+}
+
+/* Queue the current task and set its state; the caller then tests its condition and sleeps. */
+void prepare_to_wait(struct waitq *q, struct wait_entry *w, int state, bool exclusive);
+void finish_wait(struct waitq *q, struct wait_entry *w);
+/* schedule() that also ends at the monotonic deadline (KTIME_MAX: never). False at timeout. */
+bool schedule_until(ktime deadline);
+
+/* States for prepare_to_wait (also struct task.state). */
+#define TASK_RUNNING		0
+#define TASK_INTERRUPTIBLE	1	/* any signal wakes it */
+#define TASK_UNINTERRUPTIBLE	2	/* only wake_up */
+#define TASK_KILLABLE		4	/* wake_up or SIGKILL */
+#define TASK_STOPPED		8	/* job control: SIGCONT or SIGKILL */
+#define TASK_DEAD		16	/* zombie or gone: never runs again */
+
+/*
+ * Sleep until cond holds. Value: 0, or -ERESTARTSYS when a signal (for KILLABLE: a fatal one)
+ * is pending, or -ETIMEDOUT at the deadline; cond is tested once more before either error.
+ */
+#define __wait_event(q, cond, st, excl, deadline) ({				\
+	long _r = 0;								\
+	if (!(cond)) {								\
+		struct wait_entry _w = { 0 };					\
+		for (;;) {							\
+			prepare_to_wait(q, &_w, st, excl);			\
+			if (cond)						\
+				break;						\
+			if (wait_interrupted(st)) {				\
+				_r = -512;					\
+				break;						\
+			}							\
+			if (!schedule_until(deadline)) {			\
+				_r = (cond) ? 0 : -110;				\
+				break;						\
+			}							\
+		}								\
+		finish_wait(q, &_w);						\
+	}									\
+	_r; })
+/* Does a pending signal end a sleep of this kind? Own task. */
+bool wait_interrupted(int state);
+
+#define wait_event(q, cond)		((void)__wait_event(q, cond, TASK_UNINTERRUPTIBLE, false, KTIME_MAX))
+#define wait_event_killable(q, cond)	__wait_event(q, cond, TASK_KILLABLE, false, KTIME_MAX)
+#define wait_event_interruptible(q, cond) __wait_event(q, cond, TASK_INTERRUPTIBLE, false, KTIME_MAX)
+#define wait_event_interruptible_excl(q, cond) __wait_event(q, cond, TASK_INTERRUPTIBLE, true, KTIME_MAX)
+#define wait_event_interruptible_until(q, cond, t) __wait_event(q, cond, TASK_INTERRUPTIBLE, false, t)
+
+/* Sleeping lock. Process context only; not recursive (asserted). Fair enough: FIFO hand-off. */
+struct mutex {
+	spinlock lock;
+	struct task *owner;	/* NULL: free; lock */
+	struct list waiters;	/* lock */
+};
+#define MUTEX_INIT(name) { SPINLOCK_INIT, NULL, LIST_INIT((name).waiters) }
+void mutex_init(struct mutex *m);
+void mutex_lock(struct mutex *m);
+int __must_check mutex_lock_killable(struct mutex *m);	/* 0 or -EINTR */
+bool mutex_trylock(struct mutex *m);
+void mutex_unlock(struct mutex *m);
+bool mutex_held(const struct mutex *m);	/* by the current task */
+
+struct completion {
+	struct waitq wq;
+	bool done;
+};
+void completion_init(struct completion *c);
+void complete(struct completion *c);		/* any context */
+void wait_for_completion(struct completion *c);	/* process context */
+
+#endif
