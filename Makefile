@@ -143,4 +143,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(KOBJ:.o=.d) $(VDSO_OBJ:.o=.d) $(LDS).d $(VDSO_LDS:=.d)
--include qemu.mk
+include qemu.mk

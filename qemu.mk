@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+# Everything that runs QEMU, and the knobs of the machine. Included by the Makefile.
+
+export PERCH_CACHE
+# --- knobs: make run SMP=8 GIC=2 -----------------------------------------------------------------------------
+KERNEL ?= perch#	perch, linux (the reference kernel) or a file
+MACHINE ?= virt#	virt or raspi4b
+SMP ?=#			CPUs (4; 1 with ICOUNT=1)
+MEM ?=#			memory (1G; raspi4b 2G)
+CPU ?=#			cortex-a72, cortex-a53, neoverse-n1, max
+GIC ?= 3#		interrupt controller, 2 or 3
+ICOUNT ?=#		1: one instruction is one nanosecond, exact and repeatable
+INITRD ?= $(BUILD)/initramfs.cpio
+APPEND ?=#		more kernel command line
+TIMEOUT ?=#		seconds for a scripted run
+export KERNEL MACHINE SMP MEM CPU GIC ICOUNT INITRD APPEND TIMEOUT
+
+# With KERNEL=linux nothing of Perch's kernel need build.
+BOOT := $(if $(filter perch,$(KERNEL)),$(BUILD)/Image) $(BUILD)/initramfs.cpio
+
+.PHONY: setup run gdb demo test test-host test-guest test-perf test-soak record-expected bench help
+setup:
+	$(Q)scripts/setup
+
+run: setup
+	$(Q)$(MAKE) $(BOOT)
+	$(Q)scripts/qemu-run
+
+gdb: setup
+	$(Q)$(MAKE) $(BOOT)
+	$(Q)scripts/qemu-run --gdb
+
+# The first command of a newcomer.
+demo: setup
+	$(Q)$(MAKE) $(BOOT)
+	$(Q)scripts/demo
+
+# The second. Every lane prints its own lines; the last line is the sum.
+test: setup
+	$(Q)$(MAKE) all
+	$(Q)scripts/test-all
+
+test-host:
+	$(Q)scripts/test-all host
+
+test-guest: setup
+	$(Q)$(MAKE) $(BOOT)
+	$(Q)scripts/test-all guest
+
+test-perf: setup
+	$(Q)$(MAKE) $(BOOT)
+	$(Q)scripts/test-all perf
+
+test-soak: setup
+	$(Q)$(MAKE) $(BOOT) $(BUILD)/debian.cpio
+	$(Q)scripts/test-all soak
+
+# What Linux answers, recorded again: user/tests/expected. Review the difference before you commit it.
+record-expected: setup
+	$(Q)$(MAKE) $(BUILD)/initramfs.cpio
+	$(Q)scripts/run-checks --record
+
+# --- guest programs and initramfs ---------------------------------------------------------------------------
+# user/NAME.c, user/demo/NAME.c and user/bench/NAME.c are one program each; user/tests/c/*.c together are `checks`.
+USER_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -pthread -static \
+	-fno-omit-frame-pointer -Iuser/include
+USER_PROG_SRC := $(sort $(wildcard user/*.c user/demo/*.c user/bench/*.c))
+USER_PROGS := $(patsubst %.c,$(BUILD)/user/%,$(notdir $(USER_PROG_SRC)))
+CHECKS_OBJ := $(patsubst %.c,$(BUILD)/%.uo,$(sort $(wildcard user/tests/c/*.c)))
+vpath %.c user user/demo user/bench
+
+user: $(BUILD)/initramfs.cpio
+
+$(USER_PROGS): $(BUILD)/user/%: %.c qemu.mk
+	$(call say,USER,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(USER_CFLAGS) -MMD -MP -MF $@.d -o $@ $< -lm
+$(BUILD)/%.uo: %.c qemu.mk
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(USER_CFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
+$(BUILD)/user/checks: $(CHECKS_OBJ)
+	$(call say,USER,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(USER_CFLAGS) -o $@.debug $(CHECKS_OBJ) -lrt -lm
+	$(Q)$(CROSS_COMPILE)strip -o $@ $@.debug
+
+USER_FILES := $(shell find user -type f -not -name '*.[ch]' -not -path 'user/tests/expected/*')
+$(BUILD)/initramfs.cpio: $(USER_PROGS) $(if $(CHECKS_OBJ),$(BUILD)/user/checks) $(USER_FILES) scripts/mkinitramfs qemu.mk \
+		$(wildcard $(PERCH_CACHE)/stamps/perf $(PERCH_CACHE)/stamps/sysroot)
+	@test -e $(PERCH_CACHE)/guest/usr/bin/busybox || { echo "The guest's busybox is missing: run scripts/setup" >&2; exit 1; }
+	$(call say,CPIO,$@)
+	$(Q)scripts/mkinitramfs main $@ --cache $(PERCH_CACHE) --build $(BUILD)
+$(BUILD)/debian.cpio: scripts/mkinitramfs $(wildcard $(PERCH_CACHE)/stamps/sysroot)
+	$(call say,CPIO,$@)
+	$(Q)scripts/mkinitramfs debian $@ --cache $(PERCH_CACHE)
+
+-include $(USER_PROGS:=.d) $(CHECKS_OBJ:=.d)
+
+help:
+	@echo 'Perch: targets'
+	@echo '  make             build/Image, build/perch (ELF with symbols), guest programs, build/initramfs.cpio; downloads nothing'
+	@echo '  make demo        perf in the guest, in seconds (installs what is missing first: scripts/setup)'
+	@echo '  make test        every lane; ends with "N passed, N failed"'
+	@echo '  make test-host   the perf core and libraries on the build machine'
+	@echo '  make test-guest  shell and C checks in the guest, compared with what Linux answers'
+	@echo '  make test-perf   the real perf in the guest, compared with what it prints on Linux'
+	@echo '  make test-soak   long runs: pipelines, forks, bad arguments, stress-ng, low memory'
+	@echo '  make record-expected   record what Linux answers again (user/tests/expected)'
+	@echo '  make run         a busybox shell; Ctrl-A X leaves'
+	@echo '  make gdb         the same, stopped at the first instruction, with gdb attached'
+	@echo '  make check-simd  the kernel touches no SIMD register outside fpsimd_*'
+	@echo '  make setup, clean, help'
+	@echo
+	@echo 'Knobs (make run SMP=8 GIC=2)'
+	@sed -n 's/^\([A-Z]*\) ?=\([^#]*\)#[\t ]*\(.*\)/  \1\t\2\t\3/p' qemu.mk | expand -t 12,24
+	@printf '  %-9s %-11s %s\n' INITRD '' 'initramfs (build/initramfs.cpio)' V '' '1: show the commands' DEBUG '' '1: more assertions (-DPERCH_DEBUG)' \
+		UBSAN '' '1: -fsanitize=undefined' PERCH_CACHE '' 'where scripts/setup keeps things (~/.cache/perch)'
