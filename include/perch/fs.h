@@ -98,8 +98,10 @@ struct inode_ops {
 	int (*follow)(struct inode *i, struct dentry *d, struct path *out);
 	int (*getattr)(struct inode *i, struct kstat *st);	/* NULL: generic from inode */
 	int (*setattr)(struct inode *i, const struct iattr *a);	/* NULL: EPERM */
-	/* Still the right object? Called on cached dentries (procfs). false: drop and look up again. */
+	/* Still the right object? Asked of a cached dentry's own inode (procfs). false: drop and look up again. */
 	bool (*revalidate)(struct dentry *d);
+	/* The last reference to the inode has gone: free what priv holds. Process context, no locks. Optional. */
+	void (*evict)(struct inode *i);
 	int (*permission)(struct inode *i, int mask);		/* NULL: generic */
 };
 
@@ -120,10 +122,14 @@ struct inode {
 	void *pages;		/* tmpfs: radix tree by page index; pages_lock */
 	u64 nr_pages;		/* pages_lock */
 	struct list locks;	/* fcntl/flock locks (kernel/fs/locks) */
+	u32 flags;		/* IF_x; set before the inode is shared */
+	u32 seals;		/* memfd: F_SEAL_x; lock */
 	int writers;		/* open for writing (>0) or denied because it is being executed (<0); atomic */
 	void *priv;
 	struct waitq wq;	/* general use of the type's owner */
 };
+
+#define IF_SHMEM	1	/* contents are the page cache of tmpfs.c */
 
 struct dentry {
 	refcount refs;
@@ -131,21 +137,24 @@ struct dentry {
 	struct inode *inode;	/* NULL: negative; dcache_lock + dir lock */
 	char *name;		/* dcache_lock */
 	u32 name_len, name_hash;
-	struct list child_node;	/* parent's children; dcache_lock */
+	u64 cookie;		/* position in the parent: grows with each addition; dcache_lock */
+	struct list child_node;	/* parent's children, by cookie; dcache_lock */
 	struct list children;	/* dcache_lock */
 	struct list hash_node;	/* dcache_lock */
 	struct super *sb;
-	struct mount *mounted;	/* a mount covers this */
+	struct mount *mounted;	/* a mount covers this (the latest one); mount_lock */
 	bool pinned;		/* tmpfs: the tree holds a reference */
-	bool unhashed;		/* removed */
+	bool unhashed;		/* not (or no longer) found by name; dcache_lock */
 };
 
 struct super {
-	const struct fs_type *type;
+	refcount refs;		/* mounts */
+	struct fs_type *type;
 	u64 dev;		/* st_dev */
 	u64 magic;		/* statfs f_type */
 	struct dentry *root;
-	u64 next_ino;		/* atomic */
+	u64 next_ino;		/* atomic; 1 is the root's */
+	bool pseudo;		/* no tree: paths print as "name:[ino]" or as the bare name */
 	void *priv;
 	u64 max_pages, used_pages;	/* tmpfs limit; atomic */
 	char source[32];
@@ -171,10 +180,16 @@ struct fs_type {
 	bool nodev;
 	/* Fill a new super: set root. data: mount options, may be NULL. 0 or -errno. */
 	int (*mount)(struct super *sb, const char *source, const char *data);
-	void (*kill)(struct super *sb);
+	void (*kill)(struct super *sb);	/* the last mount has gone; optional */
+	bool single;		/* one super for all mounts (proc, sysfs, devtmpfs): mount is called once */
+	struct super *the_super;	/* of a single type, once made; mount_mutex */
 	struct fs_type *next;
 };
-void register_fs(struct fs_type *t);
+void register_fs(struct fs_type *t);	/* a name that is taken already is ignored */
+void fs_types_show(struct textbuf *b);	/* /proc/filesystems */
+enum mounts_format { MOUNTS_MOUNTS, MOUNTS_MOUNTINFO, MOUNTS_MOUNTSTATS };
+void mounts_show(struct textbuf *b, enum mounts_format format);	/* as seen from current's root */
+void locks_show(struct textbuf *b);	/* /proc/locks */
 
 struct file {
 	refcount refs;
@@ -190,6 +205,7 @@ struct file {
 	struct { int type; u32 pid; int sig; u32 uid, euid; spinlock lock; } owner;
 	struct list epitems;	/* epoll registrations (kernel/fs/epoll) */
 	u32 epoll_depth;
+	int async_fd;		/* the fd that turned O_ASYNC on: si_fd of its signals */
 };
 #define FMODE_READ	1
 #define FMODE_WRITE	2
@@ -199,6 +215,10 @@ struct file {
 /* Files: references and construction. */
 struct file *file_get(struct file *f);
 void file_put(struct file *f);		/* process context; last put releases */
+/* An unlinked tmpfs file of the given size, O_RDWR, for shared anonymous memory and memfd: shows as
+ * "/NAME (deleted)". ERR_PTR. */
+struct file *shmem_file(const char *name, u64 size);
+int tmpfs_mmap(struct file *f, struct vma *v);	/* kernel/mm: maps the page cache of a tmpfs inode */
 /* An object without a name (pipes, eventfd, perf): inode mode 0600, name like "anon_inode:[perf_event]". */
 struct file *anon_file(const char *name, const struct file_ops *ops, void *priv, u32 flags);
 /* Async notification: send SIGIO (or F_SETSIG's) to f's owner with si_fd=fd, si_code=POLL_x, si_band. Any context. */
@@ -257,12 +277,17 @@ int inode_permission(struct inode *i, int mask);	/* MAY_* of current; 0 or -EACC
 int deny_write_access(struct file *f);	/* exec: 0 or -ETXTBSY */
 void allow_write_access(struct file *f);
 
+/* Dentries: references. Another one; drop one (process context, no spinlock; the last frees). */
+struct dentry *dentry_get(struct dentry *d);
+void dentry_put(struct dentry *d);
+
 /* Building file systems. */
 struct inode *inode_alloc(struct super *sb, u32 mode);	/* times now, nlink 1; NULL on OOM */
 void inode_get(struct inode *i);
 void inode_put(struct inode *i);
-void dentry_attach(struct dentry *d, struct inode *i);	/* takes over the inode reference */
-struct dentry *dentry_root(struct super *sb, struct inode *i);
+/* Give a negative dentry its inode and make it findable. Takes over the inode reference; dir->lock held. */
+void dentry_attach(struct dentry *d, struct inode *i);
+struct dentry *dentry_root(struct super *sb, struct inode *i);	/* takes over i; NULL on OOM (i is put) */
 /* The regular-file page cache of tmpfs: page at index with a reference; create: zero page if absent; NULL absent. */
 struct page *tmpfs_page(struct inode *i, u64 index, bool create);
 
@@ -284,6 +309,7 @@ bool readdir_emit(struct readdir_ctx *c, const char *name, size_t len, loff next
 void poll_wait(struct file *f, struct waitq *q, struct poll_table *pt);
 
 /* Devices: character devices by number. */
+void chrdevs_show(struct textbuf *b);	/* /proc/devices */
 int chrdev_register(u32 major, u32 minor, u32 nr, const char *name, const struct file_ops *ops);
 /* Create a node in devtmpfs (may contain '/'): mode includes S_IFCHR/S_IFBLK. */
 int devtmpfs_add(const char *name, u32 mode, u64 rdev);
