@@ -33,8 +33,21 @@ u64 arch_cpu_revidr(u32 cpu);
 /* hwcaps for auxv */
 u64 arch_hwcap(void);
 u64 arch_hwcap2(void);
-/* vDSO: pages and size; data page is refreshed by time code */
-const void *arch_vdso_image(size_t *size);
+/*
+ * vDSO. arch_map_vdso puts the data page ([vvar]) and the code ([vdso], directly above it) into mm
+ * and sets mm->vdso (what AT_SYSINFO_EHDR wants). For exec; mm->lock held. 0 or -errno.
+ * vdso_update copies the clock's mult/shift and realtime_offset() to the data page: time code calls
+ * it after each change of them (from time_init on). Any context.
+ */
+struct mm;
+int arch_map_vdso(struct mm *mm);
+void vdso_update(void);
+const void *arch_vdso_image(size_t *size);	/* the ELF image itself, kernel address */
+/* For panic: registers, then a frame-pointer backtrace from regs (NULL: from the caller), printed line
+ * by line with printk. Any context; must not fault. */
+struct pt_regs;
+void arch_show_regs(struct pt_regs *regs);
+void arch_backtrace(struct pt_regs *regs);
 const char *arch_platform(void);	/* "aarch64" */
 
 #endif

@@ -39,6 +39,12 @@ static inline struct task *get_current(void)
 }
 #define current get_current()
 
+/* Make t the current task without a switch: only for a CPU's boot context, which becomes its idle task. */
+static inline void set_current(struct task *t)
+{
+	__asm__ volatile("msr sp_el0, %0" :: "r"(t) : "memory");
+}
+
 static inline void irq_enable(void)
 {
 	__asm__ volatile("msr daifclr, #2" ::: "memory");

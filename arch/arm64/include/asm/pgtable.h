@@ -56,6 +56,17 @@ void tlb_flush_all(struct pgtable *t);
 /* Make instructions written through the linear map visible to execution. */
 void icache_sync(void *kaddr, size_t len);
 
+/*
+ * Kernel mappings outside the linear map, for kernel stacks with guard pages and the like.
+ * kernel_va_reserve gives out address space from a region of its own (page aligned; size and align in
+ * bytes; NULL when used up; never given back). kernel_map maps one page read-write, never executable:
+ * 0 or -ENOMEM. kernel_unmap removes it and flushes the TLB everywhere. Any context; the caller makes sure
+ * that nobody else maps the same page at the same time.
+ */
+void *kernel_va_reserve(u64 size, u64 align);
+int kernel_map(void *va, paddr pa);
+void kernel_unmap(void *va);
+
 /* Map device memory: nGnRE, kernel only. NULL on failure. Never undone. */
 void *ioremap(paddr pa, u64 size);
 

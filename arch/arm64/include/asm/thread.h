@@ -13,9 +13,10 @@ struct fpsimd_state {
 
 struct thread {
 	u64 x19_x28[10];
-	u64 fp, sp, pc;		/* offsets known to switch.S through asm-offsets */
+	u64 fp, sp, pc;		/* offsets known to switch.S: asm/offsets.h */
 	u64 tpidr_el0, tpidrro_el0;
 	u64 fault_address, fault_esr;	/* of the last user fault, for signal frames */
+	u32 fp_cpu;		/* whose registers last held fpsimd: see thread.c */
 	struct fpsimd_state fpsimd __aligned(16);
 };
 
