@@ -3,6 +3,8 @@
 #ifndef PERCH_CRED_H
 #define PERCH_CRED_H
 
+#include <perch/atomic.h>
+#include <perch/list.h>
 #include <perch/types.h>
 
 #define NGROUPS_MAX 32		/* supplementary groups we keep; more is EINVAL */
@@ -42,6 +44,18 @@ struct cred {
 #define CAP_PERFMON		38
 #define CAP_LAST		40
 #define CAP_FULL		0x1ffffffffffULL
+
+/* What all tasks of one real uid use together. Found by uid; lives while referenced. */
+struct user {
+	refcount refs;
+	u32 uid;
+	u64 nproc;		/* tasks; atomic */
+	u64 sigpending;		/* queued signals; atomic */
+	s64 locked_pages;	/* of perf rings; atomic, perf's */
+	struct list node;	/* kernel/task/user.c */
+};
+struct user *user_get(u32 uid);	/* NULL on OOM. Any context */
+void user_put(struct user *u);	/* any context */
 
 struct task;
 /* Does the current task hold the capability (effective)? */

@@ -24,7 +24,7 @@ typedef u64 sigset;		/* bit n-1 for signal n */
 struct sigqueue {
 	struct list node;
 	struct siginfo_abi info;	/* 128 bytes, as user space sees it */
-	u64 *counted;			/* RLIMIT_SIGPENDING account, or NULL */
+	struct user *user;		/* whose RLIMIT_SIGPENDING it counts against; reference */
 };
 
 struct sigpending {
@@ -76,5 +76,16 @@ void signals_exec(struct task *t);		/* handlers to default, alt stack off */
 
 /* tty job control: would a background read/write stop us? Sends SIGTTIN/SIGTTOU to the group. */
 bool signal_ignored_or_blocked(struct task *t, int sig);
+/* No member has a parent in another group of the same session. Takes task_lock. */
+bool pgrp_orphaned(u32 pgid);
+
+/*
+ * For calls with a temporary mask (ppoll, pselect6, epoll_pwait, ...). set_user_sigmask: installs the
+ * user's mask of size bytes (NULL: keep) and remembers the old one: 0, -EINVAL, -EFAULT. At the end
+ * restore_user_sigmask(interrupted): interrupted (the call returns -EINTR/-ERESTARTNOHAND) leaves the
+ * restoring to do_signal, which needs the temporary mask to deliver.
+ */
+int set_user_sigmask(const sigset __user *mask, size_t size);
+void restore_user_sigmask(bool interrupted);
 
 #endif

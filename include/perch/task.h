@@ -79,6 +79,7 @@ struct task {
 	struct files *files;		/* (o; others under alloc_lock) */
 	struct fs_context *fs;		/* (o; others under alloc_lock) */
 	struct cred cred;		/* (o) */
+	struct user *user;		/* account of cred.uid; reference (o writes under t) */
 
 	/* scheduling */
 	struct sched_entity se;
@@ -98,6 +99,8 @@ struct task {
 	struct sigpending pending;	/* (s) */
 	sigset blocked;			/* (o writes under s) */
 	sigset saved_sigmask;		/* (o) */
+	sigset real_blocked;		/* the mask while sigtimedwait lifts it (s) */
+	u32 jobctl;			/* JC_x (s) */
 	struct { uaddr sp; u64 size; u32 flags; } altstack;	/* (o) */
 	struct { long (*fn)(struct task *); u64 arg[6]; } restart;	/* restart_syscall (o) */
 
@@ -123,9 +126,28 @@ struct task {
 	char *perf_refusal;		/* text of the last refused perf_event_open, or NULL (o) */
 	bool in_execve;
 	bool frozen_stop;		/* stopped by job control (s) */
+	struct task *free_next;		/* list of dead tasks that wait to be freed */
 };
+#define JC_STOP_PENDING	1		/* a group stop is on and this thread has yet to join it */
 
 #define RLIM_NLIMITS 16
+#define RLIMIT_CPU 0
+#define RLIMIT_FSIZE 1
+#define RLIMIT_DATA 2
+#define RLIMIT_STACK 3
+#define RLIMIT_CORE 4
+#define RLIMIT_RSS 5
+#define RLIMIT_NPROC 6
+#define RLIMIT_NOFILE 7
+#define RLIMIT_MEMLOCK 8
+#define RLIMIT_AS 9
+#define RLIMIT_LOCKS 10
+#define RLIMIT_SIGPENDING 11
+#define RLIMIT_MSGQUEUE 12
+#define RLIMIT_NICE 13
+#define RLIMIT_RTPRIO 14
+#define RLIMIT_RTTIME 15
+#define RLIM_INFINITY UINT64_MAX
 struct rlimit64 { u64 cur, max; };
 
 struct process {
@@ -135,6 +157,7 @@ struct process {
 	struct task *leader;		/* (t) */
 	struct list threads;		/* of task.thread_node (t) */
 	u32 nr_threads;			/* (t) */
+	u32 nr_live;			/* threads that have not begun to exit (t) */
 	struct process *parent;		/* never NULL except for init and kernel threads (t) */
 	struct list children;		/* of process.sibling (t) */
 	struct list sibling;		/* (t) */
@@ -151,13 +174,42 @@ struct process {
 	u32 stop_count;			/* threads that have still to stop */
 	int stop_signal;		/* group stop in progress or done */
 	bool stopped, stop_reported, continued;
+	bool stop_dequeued;		/* a stop signal was taken; SIGCONT and SIGKILL clear it */
+	bool unkillable;		/* init: signals without a handler do nothing */
 	/* accounting of exited threads and reaped children (t) */
 	struct rusage_counts dead_threads, children_ru;
 	/* timers */
 	struct itimer *itimers;		/* setitimer/timer_create state, allocated on use (t) */
+	struct mutex exec_lock;		/* held by exec while credentials, mm and perf state change */
 	u64 oom_score_adj;
 	bool is_init;
+	bool reaped;			/* out of the tables (t) */
+	u32 exec_id, parent_exec_id;	/* exit_signal is only believed while the parent's matches (t) */
+	struct waitq pidfd_wq;		/* pidfds poll here: exit and reaping */
+	/* Held by an exec from the change of credentials to the perf_exec hook, and by those who
+	 * check a task's credentials and then act on the result (perf_event_open). */
+	struct mutex exec_lock;
 };
+
+/* A soft limit of current's process. */
+#define RLIMIT_CPU	0
+#define RLIMIT_FSIZE	1
+#define RLIMIT_DATA	2
+#define RLIMIT_STACK	3
+#define RLIMIT_CORE	4
+#define RLIMIT_RSS	5
+#define RLIMIT_NPROC	6
+#define RLIMIT_NOFILE	7
+#define RLIMIT_MEMLOCK	8
+#define RLIMIT_AS	9
+#define RLIMIT_LOCKS	10
+#define RLIMIT_SIGPENDING 11
+#define RLIMIT_MSGQUEUE	12
+#define RLIMIT_NICE	13
+#define RLIMIT_RTPRIO	14
+#define RLIMIT_RTTIME	15
+#define RLIM_INFINITY	UINT64_MAX
+u64 rlimit(u32 resource);
 
 extern spinlock task_lock;
 extern struct process *init_process;
@@ -172,8 +224,12 @@ void process_put(struct process *p);
 /* Walk all processes / the threads of one: caller holds task_lock. */
 struct process *process_next(u32 pid_min);	/* with the smallest pid >= pid_min, or NULL */
 
-/* Kernel threads. cpu -1: anywhere. ERR_PTR on OOM. The thread never returns to user space; ending
- * fn ends it. */
+/*
+ * Kernel threads. cpu -1: anywhere. ERR_PTR on OOM. Already runnable on return; no reference for the
+ * caller. The first one gets pid 1 and becomes init. fn's return ends the thread, unless kernel_execve
+ * had succeeded: then it goes to user space with task_pt_regs(current). (arch: when the function given
+ * to arch_kthread_thread returns, leave to user mode through exit_to_user_work.)
+ */
 struct task *kthread_create(int (*fn)(void *), void *arg, int cpu, const char *fmt, ...) __printf(4, 5);
 
 /* clone(): everything from clone3's arguments. Returns the child's pid or -errno. */
@@ -207,5 +263,7 @@ struct pt_regs *task_pt_regs(struct task *t);	/* saved user registers at the sta
 void task_set_comm(struct task *t, const char *comm);	/* tells perf; exec: true when by exec */
 /* user+system time of a process including dead threads, ns. */
 void process_times(struct process *p, struct rusage_counts *out);
+extern int randomize_va_space;	/* 0: no address randomisation; 1: without brk; 2 */
+extern u32 max_threads;		/* kernel.threads-max; set at the first fork */
 
 #endif
