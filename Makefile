@@ -36,7 +36,7 @@ endif
 
 # --- flags -------------------------------------------------------------------------------------------------
 
-INCLUDES := -Iinclude -Iinclude/libc -Iinclude/uapi -Iarch/arm64/include
+INCLUDES := -I. -Iinclude -Iinclude/libc -Iinclude/uapi -Iarch/arm64/include
 WARN := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare
 # -nostdinc keeps the build machine's C library headers out; the compiler's own (stdint.h, stdarg.h) stay.
 KFLAGS := -std=gnu11 -O2 -g -ffreestanding -mgeneral-regs-only -fno-pie -no-pie -mcmodel=small \

@@ -87,6 +87,7 @@ struct mm {
 	struct file *exe;	/* /proc/PID/exe; reference */
 	u64 dumpable;
 	bool oom_victim;
+	s64 pinned_vm;			/* pages locked beyond RLIMIT_MEMLOCK's count (perf rings); atomic */
 };
 
 /* Life. mm_create returns NULL on OOM. mm_put drops a user. mm_fork copies for fork (ERR_PTR). */
@@ -94,6 +95,7 @@ struct mm *mm_create(void);
 struct mm *mm_fork(struct mm *old);
 void mm_get(struct mm *mm);
 void mm_put(struct mm *mm);		/* process context, may sleep */
+void mm_drop(struct mm *mm);		/* drop a reference to count (taken with ref_get); any context */
 struct mm *task_get_mm(struct task *t);	/* another task's mm with a user reference, or NULL */
 
 /* Areas. All want mm->lock held. */

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PMUv3 operations for the perf core: each function touches the counters of the CPU it runs on,
+ * with IRQs off, and keeps nothing but what stands in struct perf_hw.
+ *
+ * A 64-bit event takes the cycle counter (64 bits wide), any event counter where those have 64 bits
+ * (PMUv3p5), or else a pair: the event on an even counter, CHAIN on the odd one above it, which counts
+ * the even one's overflows. The pair is named by its odd counter.
+ *
+ * Register writes become visible to counting at the next context synchronisation (Arm ARM D23.1): an
+ * ISB stands where the order matters, that is after stopping a counter and before reading it, and
+ * after pausing.
+ */
+#include "events.h"
+#include "pmuv3.h"
+#include "regs.h"
+
+#include <perch/errno.h>
+#include <perch/printk.h>
+
+#define CFG1_LONG	BIT(0)		/* config1 format bits, see events.c */
+#define CFG1_RDPMC	BIT(1)
+#define CFG1_THRESHOLD(c) ((c) >> 5 & 0xfff)
+
+static u32 nr_counters;			/* event counters, without the cycle counter */
+static bool long_counters;		/* event counters are 64 bits wide */
+
+void pmuv3_set_hardware(u32 nr_event_counters, bool is_long)
+{
+	nr_counters = nr_event_counters;
+	long_counters = is_long;
+}
+
+static bool is_chained(const struct perf_hw *hw, int counter)
+{
+	return (hw->flags & PERF_HW_WIDE) && !long_counters && counter != PMU_CYCLE_COUNTER;
+}
+
+/* Exception levels to leave out. EL2 is never ours, but counting it is what not excluding it means. */
+static int filter_bits(const struct perf_event_attr *attr, u64 *bits, struct perf_why *why)
+{
+	*bits = 0;
+	if (attr->exclude_idle)
+		return perf_refuse(why, -EOPNOTSUPP, "exclude_idle", 1, "the PMU has no such filter");
+	if (!attr->exclude_hv && !attr->exclude_host)
+		*bits |= PMEVTYPER_NSH;
+	if (attr->exclude_kernel)
+		*bits |= PMEVTYPER_P;
+	if (attr->exclude_user)
+		*bits |= PMEVTYPER_U;
+	return 0;
+}
+
+static int wide_and_user(struct perf_hw *hw, u32 event, const struct perf_event_attr *attr,
+			 const struct perf_hw_target *target, struct perf_why *why)
+{
+	if (attr->config1 & CFG1_LONG)
+		hw->flags |= PERF_HW_WIDE;
+	if (!(attr->config1 & CFG1_RDPMC))
+		return 0;
+	if (!target->task)
+		return perf_refuse(why, -EINVAL, "config1", attr->config1,
+				   "user-space reads need an event of a task");
+	if ((hw->flags & PERF_HW_WIDE) && event != EVT_CPU_CYCLES && !long_counters)
+		return perf_refuse(why, -EOPNOTSUPP, "config1", attr->config1,
+				   "user space cannot read a chained pair");
+	hw->flags |= PERF_HW_USER_READ;
+	return 0;
+}
+
+static int pmuv3_event_init(struct pmu *pmu, struct perf_hw *hw, const struct perf_event_attr *attr,
+			    const struct perf_hw_target *target, struct perf_why *why)
+{
+	int event = pmu_map_event(attr, why), err;
+	u64 filter;
+
+	if (event < 0)
+		return event;
+	err = wide_and_user(hw, (u32)event, attr, target, why);
+	if (err)
+		return err;
+	err = filter_bits(attr, &filter, why);
+	if (err)
+		return err;
+	if (CFG1_THRESHOLD(attr->config1) > pmu_threshold_max())
+		return perf_refuse(why, -EINVAL, "config1", attr->config1, "threshold above caps/threshold_max");
+	hw->config = (u64)event | filter;
+	hw->counters = pmu->counters;
+	if (event != EVT_CPU_CYCLES)
+		hw->counters &= ~BIT(PMU_CYCLE_COUNTER);
+	return 0;
+}
+
+/* The lowest free pair, or -1. */
+static int choose_pair(u64 free, u64 *taken)
+{
+	u64 event_free = free & (BIT(nr_counters) - 1);
+	u64 pairs = event_free & (event_free >> 1) & 0x5555555555555555ULL;
+	int even;
+
+	if (!pairs)
+		return -1;
+	even = __builtin_ctzll(pairs);
+	*taken = 3ULL << even;
+	return even + 1;
+}
+
+static int pmuv3_choose(const struct pmu *pmu, const struct perf_hw *hw, u64 free, u64 *taken)
+{
+	u64 usable = free & pmu->counters;
+	int n;
+
+	if ((hw->config & PMEVTYPER_EVENT) == EVT_CPU_CYCLES && (usable & BIT(PMU_CYCLE_COUNTER))) {
+		*taken = BIT(PMU_CYCLE_COUNTER);
+		return PMU_CYCLE_COUNTER;
+	}
+	usable &= ~BIT(PMU_CYCLE_COUNTER);
+	if ((hw->flags & PERF_HW_WIDE) && !long_counters)
+		return hw->flags & PERF_HW_USER_READ ? -1 : choose_pair(usable, taken);
+	if (!usable)
+		return -1;
+	n = __builtin_ctzll(usable);
+	*taken = BIT(n);
+	return n;
+}
+
+/*
+ * A user-space reader is told the width and sign-extends; Linux shows it 32 bits for an ordinary event
+ * on any counter, so the cycle counter is used as if it had 32 then (see bias).
+ */
+static bool is_biased(const struct perf_hw *hw, int counter)
+{
+	return counter == PMU_CYCLE_COUNTER && (hw->flags & PERF_HW_USER_READ) &&
+	       !(hw->flags & PERF_HW_WIDE);
+}
+
+static u8 pmuv3_width(const struct pmu *pmu, const struct perf_hw *hw, int counter)
+{
+	if (counter == PMU_CYCLE_COUNTER)
+		return is_biased(hw, counter) ? 32 : 64;
+	if (long_counters)
+		return hw->flags & PERF_HW_USER_READ && !(hw->flags & PERF_HW_WIDE) ? 32 : 64;
+	return hw->flags & PERF_HW_WIDE ? 64 : 32;
+}
+
+/* A counter that is wider than what we say of it gets ones above, so that it overflows when the part
+ * we look at does. */
+static u64 bias(const struct perf_hw *hw, u64 v)
+{
+	bool wide_register = hw->counter == PMU_CYCLE_COUNTER || long_counters;
+
+	return wide_register && hw->width == 32 ? v | 0xffffffff00000000ULL : v;
+}
+
+static u64 mask_width(const struct perf_hw *hw, u64 v)
+{
+	return hw->width == 64 ? v : v & (BIT(hw->width) - 1);
+}
+
+static void write_value(const struct perf_hw *hw, u64 v)
+{
+	int n = hw->counter;
+
+	if (is_chained(hw, n)) {
+		pmu_write_counter(n - 1, v & 0xffffffff);
+		pmu_write_counter(n, v >> 32);
+	} else {
+		pmu_write_counter(n, bias(hw, v));
+	}
+}
+
+/* The low half may wrap between the two reads of a running pair: read the high half until it agrees. */
+static u64 read_pair(int odd)
+{
+	u64 hi, lo;
+
+	do {
+		hi = pmu_read_counter(odd);
+		lo = pmu_read_counter(odd - 1);
+	} while (hi != pmu_read_counter(odd));
+	return hi << 32 | (lo & 0xffffffff);
+}
+
+static u64 read_value(const struct perf_hw *hw)
+{
+	if (is_chained(hw, hw->counter))
+		return read_pair(hw->counter);
+	return mask_width(hw, pmu_read_counter(hw->counter));
+}
+
+static void pmuv3_program(struct pmu *pmu, struct perf_hw *hw, u64 start)
+{
+	int n = hw->counter;
+
+	ASSERT(irqs_off());
+	if (is_chained(hw, n)) {
+		pmu_write_type(n - 1, hw->config);
+		pmu_write_type(n, (hw->config & ~PMEVTYPER_EVENT) | EVT_CHAIN);
+	} else {
+		pmu_write_type(n, hw->config);
+	}
+	write_value(hw, start);
+	write_sysreg(hw->taken, pmovsclr_el0);
+	write_sysreg(BIT(n), pmintenset_el1);
+	write_sysreg(hw->taken, pmcntenset_el0);
+}
+
+static u64 pmuv3_stop(struct pmu *pmu, struct perf_hw *hw)
+{
+	u64 v;
+
+	write_sysreg(hw->taken, pmcntenclr_el0);
+	write_sysreg(hw->taken, pmintenclr_el1);
+	isb();
+	v = read_value(hw);
+	write_sysreg(hw->taken, pmovsclr_el0);
+	return v;
+}
+
+static u64 pmuv3_read(struct pmu *pmu, struct perf_hw *hw)
+{
+	isb();	/* what the program did before the read is counted */
+	return read_value(hw);
+}
+
+static void pmuv3_write(struct pmu *pmu, struct perf_hw *hw, u64 value)
+{
+	write_value(hw, value);
+}
+
+static void pmuv3_pause(struct pmu *pmu)
+{
+	write_sysreg(read_sysreg(pmcr_el0) & ~PMCR_E, pmcr_el0);
+	isb();
+}
+
+static void pmuv3_resume(struct pmu *pmu)
+{
+	write_sysreg(read_sysreg(pmcr_el0) | PMCR_E, pmcr_el0);
+	isb();
+}
+
+void pmuv3_reset_cpu(void)
+{
+	write_sysreg(0, pmuserenr_el0);
+	write_sysreg(UINT32_MAX, pmcntenclr_el0);
+	write_sysreg(UINT32_MAX, pmintenclr_el1);
+	write_sysreg(UINT32_MAX, pmovsclr_el0);
+	write_sysreg(PMCR_P | PMCR_C | PMCR_LC | (long_counters ? PMCR_LP : 0), pmcr_el0);
+	isb();
+}
+
+static void pmuv3_cpu_online(struct pmu *pmu)
+{
+	pmuv3_reset_cpu();
+}
+
+/* Counters that are neither the task's nor in use are zeroed, so that nothing of others is left in them. */
+static void pmuv3_user_access(struct pmu *pmu, u64 counters)
+{
+	u64 idle;
+
+	if (!counters) {
+		write_sysreg(0, pmuserenr_el0);
+		return;
+	}
+	idle = pmu->counters & ~counters & ~read_sysreg(pmcntenset_el0);
+	for (; idle; idle &= idle - 1)
+		pmu_write_counter(__builtin_ctzll(idle), 0);
+	write_sysreg(PMUSERENR_ER | PMUSERENR_CR, pmuserenr_el0);
+}
+
+static u32 pmuv3_user_index(const struct pmu *pmu, const struct perf_hw *hw)
+{
+	return hw->flags & PERF_HW_USER_READ ? (u32)hw->counter + 1 : 0;
+}
+
+static u8 pmuv3_user_width(const struct pmu *pmu, const struct perf_hw *hw)
+{
+	return hw->width;
+}
+
+const struct pmu_ops pmuv3_ops = {
+	.event_init = pmuv3_event_init,
+	.choose = pmuv3_choose,
+	.width = pmuv3_width,
+	.program = pmuv3_program,
+	.stop = pmuv3_stop,
+	.read = pmuv3_read,
+	.write = pmuv3_write,
+	.pause = pmuv3_pause,
+	.resume = pmuv3_resume,
+	.cpu_online = pmuv3_cpu_online,
+	.user_access = pmuv3_user_access,
+	.user_index = pmuv3_user_index,
+	.user_width = pmuv3_user_width,
+};

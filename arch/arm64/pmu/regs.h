@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The PMUv3 registers of the running CPU (Arm ARM D13 and D23; bit positions below are its). Counter
+ * numbers are the bit numbers of PMCNTENSET_EL0: event counters 0..30, the cycle counter 31.
+ */
+#ifndef PMU_REGS_H
+#define PMU_REGS_H
+
+#include <asm/cpu.h>
+
+#define PMU_CYCLE_COUNTER	31
+
+#define PMCR_E		BIT(0)	/* count at all */
+#define PMCR_P		BIT(1)	/* zero the event counters */
+#define PMCR_C		BIT(2)	/* zero the cycle counter */
+#define PMCR_LC		BIT(6)	/* cycle counter overflows at 64 bits */
+#define PMCR_LP		BIT(7)	/* event counters overflow at 64 bits (PMUv3p5) */
+#define PMCR_N(r)	(((r) >> 11) & 0x1f)
+
+#define PMEVTYPER_P	BIT(31)	/* do not count at EL1 */
+#define PMEVTYPER_U	BIT(30)	/* do not count at EL0 */
+#define PMEVTYPER_NSH	BIT(27)	/* count at EL2 */
+#define PMEVTYPER_EVENT	0xffffULL
+
+#define PMUSERENR_CR	BIT(2)	/* EL0 may read the cycle counter */
+#define PMUSERENR_ER	BIT(3)	/* EL0 may read the event counters */
+
+/* PMMIR_EL1, from PMUv3p4 on; older assemblers do not know its name. */
+#define SYS_PMMIR_EL1	S3_0_C9_C14_6
+
+#define EACH_EVENT_COUNTER(X)							\
+	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)	\
+	X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30)
+
+/* Event counters are separate registers, so an index becomes a jump; the direct names save the
+ * select register and its barrier. */
+static inline u64 pmu_read_counter(int n)
+{
+	switch (n) {
+#define X(i) case i: return read_sysreg(pmevcntr##i##_el0);
+	EACH_EVENT_COUNTER(X)
+#undef X
+	default: return read_sysreg(pmccntr_el0);
+	}
+}
+
+static inline void pmu_write_counter(int n, u64 v)
+{
+	switch (n) {
+#define X(i) case i: write_sysreg(v, pmevcntr##i##_el0); break;
+	EACH_EVENT_COUNTER(X)
+#undef X
+	default: write_sysreg(v, pmccntr_el0);
+	}
+}
+
+static inline void pmu_write_type(int n, u64 v)
+{
+	switch (n) {
+#define X(i) case i: write_sysreg(v, pmevtyper##i##_el0); break;
+	EACH_EVENT_COUNTER(X)
+#undef X
+	/* PMCCFILTR has no event field: those bits are reserved */
+	default: write_sysreg(v & ~PMEVTYPER_EVENT, pmccfiltr_el0);
+	}
+}
+
+#endif

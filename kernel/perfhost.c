@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Perch as the host of the perf core: kernel/perf/host.h implemented with the kernel's own services.
+ * Each function is a few lines; what they promise stands in host.h. Files are in kernel/perfhost_file.c,
+ * registers in arch (perf_regs.c).
+ */
+#include <kernel/perf/host.h>
+#include <perch/fs.h>
+#include <perch/mm.h>
+#include <perch/page.h>
+#include <perch/printk.h>
+#include <perch/sched.h>
+#include <perch/smp.h>
+#include <perch/task.h>
+#include <perch/uaccess.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- memory and log */
+
+void *host_zalloc(size_t size)
+{
+	return kzalloc(size);
+}
+
+void host_free(void *p)
+{
+	kfree(p);
+}
+
+void *host_page_alloc(void)
+{
+	struct page *p = alloc_zpage();
+
+	if (!p)
+		return NULL;
+	p->flags |= PG_KERNEL;
+	return page_address(p);
+}
+
+void host_page_free(void *page)
+{
+	struct page *p = virt_to_page(page);
+
+	p->flags &= (u8)~PG_KERNEL;
+	page_put(p);
+}
+
+void host_log(const char *fmt, ...)
+{
+	char line[192];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	printk("%s", line);
+}
+
+int host_snprintf(char *buf, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(buf, size, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+/* --- CPUs */
+
+u32 host_nr_cpus(void)
+{
+	return nr_cpus;
+}
+
+bool host_cpu_online(u32 cpu)
+{
+	return cpu_is_online(cpu);
+}
+
+int host_call_on_cpu(u32 cpu, void (*fn)(void *), void *arg)
+{
+	return call_on_cpu(cpu, fn, arg);
+}
+
+void host_tick_hold(void)
+{
+	sched_tick_get();
+}
+
+void host_tick_release(void)
+{
+	sched_tick_put();
+}
+
+/* --- timers and irq work: the kernel's objects with the core's callback beside them */
+
+static void timer_trampoline(struct timer *t)
+{
+	struct host_timer *h = container_of(t, struct host_timer, timer);
+
+	h->fn(h);
+}
+
+void host_timer_init(struct host_timer *t, void (*fn)(struct host_timer *))
+{
+	timer_setup(&t->timer, timer_trampoline);
+	t->fn = fn;
+}
+
+void host_timer_start(struct host_timer *t, u64 when)
+{
+	timer_start(&t->timer, (ktime)when);
+}
+
+void host_timer_cancel(struct host_timer *t)
+{
+	timer_cancel(&t->timer);
+}
+
+bool host_timer_armed(const struct host_timer *t)
+{
+	return timer_armed(&t->timer);
+}
+
+static void work_trampoline(struct irq_work *w)
+{
+	struct host_irq_work *h = container_of(w, struct host_irq_work, work);
+
+	h->fn(h);
+}
+
+void host_irq_work_init(struct host_irq_work *w, void (*fn)(struct host_irq_work *))
+{
+	w->work = (struct irq_work){ .fn = work_trampoline };
+	w->fn = fn;
+}
+
+bool host_irq_work_queue(struct host_irq_work *w)
+{
+	bool queued = READ_ONCE(w->work.queued);
+
+	irq_work_queue(&w->work);
+	return !queued;
+}
+
+void host_irq_work_sync(struct host_irq_work *w)
+{
+	irq_work_sync(&w->work);
+}
+
+/* --- tasks */
+
+struct task *host_task_find(int tid)
+{
+	if (!tid) {
+		task_get(current);
+		return current;
+	}
+	return tid > 0 ? task_find_get((u32)tid) : NULL;
+}
+
+void host_task_get(struct task *t)
+{
+	task_get(t);
+}
+
+void host_task_put(struct task *t)
+{
+	task_put(t);
+}
+
+u32 host_task_tid(const struct task *t)
+{
+	return t->flags & TF_IDLE ? 0 : t->pid;
+}
+
+u32 host_task_tgid(const struct task *t)
+{
+	return t->flags & TF_IDLE ? 0 : t->tgid;
+}
+
+bool host_task_is_kernel(const struct task *t)
+{
+	return t->flags & (TF_KTHREAD | TF_IDLE);
+}
+
+void host_task_comm(const struct task *t, char comm[16])
+{
+	memset(comm, 0, 16);
+	strncpy(comm, t->comm, 15);
+}
+
+struct pt_regs *host_task_user_regs(struct task *t)
+{
+	return host_task_is_kernel(t) ? NULL : task_pt_regs(t);
+}
+
+/* --- permission */
+
+bool host_capable(enum host_cap cap)
+{
+	switch (cap) {
+	case HOST_CAP_PERFMON:
+		return capable(CAP_PERFMON);
+	case HOST_CAP_SYS_ADMIN:
+		return capable(CAP_SYS_ADMIN);
+	case HOST_CAP_IPC_LOCK:
+		return capable(CAP_IPC_LOCK);
+	case HOST_CAP_KILL:
+		return capable(CAP_KILL);
+	}
+	return false;
+}
+
+bool host_may_observe(struct task *t)
+{
+	return ptrace_may_access(t);
+}
+
+int host_exec_guard(struct task *t)
+{
+	return mutex_lock_killable(&t->proc->exec_lock);
+}
+
+void host_exec_unguard(struct task *t)
+{
+	mutex_unlock(&t->proc->exec_lock);
+}
+
+u64 host_memlock_limit(void)
+{
+	return READ_ONCE(current->proc->rlim[RLIMIT_MEMLOCK].cur);
+}
+
+/* Accounts of locked pages, one per user id; they live while somebody holds them. */
+struct host_user {
+	struct list node;	/* users_lock */
+	u32 uid;
+	u32 refs;		/* users_lock */
+	s64 locked;		/* atomic */
+};
+static struct mutex users_lock = MUTEX_INIT(users_lock);
+static LIST_HEAD(users);	/* users_lock */
+
+static struct host_user *find_user(u32 uid)
+{
+	struct host_user *u;
+
+	list_for_each(u, &users, node)
+		if (u->uid == uid)
+			return u;
+	return NULL;
+}
+
+struct host_user *host_user_get(void)
+{
+	struct host_user *u;
+
+	mutex_lock(&users_lock);
+	u = find_user(current->cred.uid);
+	if (!u) {
+		u = kzalloc(sizeof(*u));
+		if (u) {
+			u->uid = current->cred.uid;
+			list_add_tail(&u->node, &users);
+		}
+	}
+	if (u)
+		u->refs++;
+	mutex_unlock(&users_lock);
+	return u;
+}
+
+void host_user_put(struct host_user *u)
+{
+	mutex_lock(&users_lock);
+	if (!--u->refs) {
+		list_del(&u->node);
+		kfree(u);
+	}
+	mutex_unlock(&users_lock);
+}
+
+s64 *host_user_locked_pages(struct host_user *u)
+{
+	return &u->locked;
+}
+
+struct host_mm *host_mm_get(void)
+{
+	ref_get(&current->mm->count);
+	return (struct host_mm *)current->mm;
+}
+
+void host_mm_put(struct host_mm *mm)
+{
+	mm_drop((struct mm *)mm);
+}
+
+s64 *host_mm_pinned_pages(struct host_mm *mm)
+{
+	return &((struct mm *)mm)->pinned_vm;
+}
+
+/* --- user memory */
+
+int host_copy_from_user(void *dst, u64 src, size_t n)
+{
+	return copy_from_user(dst, (const void __user *)src, n) ? -EFAULT : 0;
+}
+
+int host_copy_to_user(u64 dst, const void *src, size_t n)
+{
+	return copy_to_user((void __user *)dst, src, n) ? -EFAULT : 0;
+}
+
+size_t host_copy_from_user_nofault(void *dst, u64 src, size_t n)
+{
+	return n - copy_from_user_nofault(dst, (const void __user *)src, n);
+}
+
+/* --- clocks */
+
+bool host_user_clock(u32 *mult, u32 *shift, u64 *counter)
+{
+	ktime_params(mult, shift);
+	*counter = timer_counter();
+	return true;
+}
+
+#define CLOCK_REALTIME	0
+#define CLOCK_TAI	11	/* no leap seconds are known here: TAI is REALTIME */
+
+u64 host_clock(int clockid)
+{
+	u64 now = (u64)ktime_now();
+
+	if (clockid == CLOCK_REALTIME || clockid == CLOCK_TAI)
+		return now + (u64)realtime_offset();
+	return now;
+}

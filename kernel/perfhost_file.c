@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf's file descriptors on Perch's VFS: the files part of kernel/perf/host.h. A struct host_file is a
+ * struct file whose priv is a struct perf_file; a ring's mapping is an area whose pages the core hands
+ * over at mmap and takes back when the area has gone.
+ */
+#include <kernel/perf/host.h>
+#include <perch/fs.h>
+#include <perch/mm.h>
+#include <perch/page.h>
+#include <perch/task.h>
+
+struct perf_file {
+	const struct host_file_ops *ops;
+	void *priv;
+};
+
+struct perf_map {
+	struct file *file;		/* the area's reference keeps it */
+	struct host_map_req req;
+	void *const *pages;
+};
+
+struct host_poll {
+	struct file *file;
+	struct poll_table *table;
+};
+
+static const struct file_ops perf_fops;
+
+static struct perf_file *perf_file(struct file *f)
+{
+	return f->priv;
+}
+
+/* The core writes to one user range: the first piece of the vector that is not empty. */
+static ssize_t perf_fop_read(struct file *f, struct uio *u, loff *pos)
+{
+	const struct iovec_abi *v;
+	long n;
+
+	if (!u->user)
+		return -EINVAL;
+	while (u->idx < u->nr_iov && u->off == u->iov[u->idx].len) {
+		u->idx++;
+		u->off = 0;
+	}
+	if (u->idx == u->nr_iov)
+		return perf_file(f)->ops->read(perf_file(f)->priv, 0, 0);
+	v = &u->iov[u->idx];
+	n = perf_file(f)->ops->read(perf_file(f)->priv, v->base + u->off,
+				    min(v->len - u->off, u->left));
+	if (n > 0) {
+		u->off += (size_t)n;
+		u->left -= (size_t)n;
+	}
+	return n;
+}
+
+static u32 perf_fop_poll(struct file *f, struct poll_table *pt)
+{
+	struct host_poll p = { f, pt };
+	u32 mask = perf_file(f)->ops->poll(perf_file(f)->priv, &p);
+
+	return mask & HOST_POLLIN ? mask | POLLRDNORM : mask;
+}
+
+static long perf_fop_ioctl(struct file *f, u32 cmd, u64 arg)
+{
+	return perf_file(f)->ops->ioctl(perf_file(f)->priv, cmd, arg);
+}
+
+static void map_close(struct vma *v)
+{
+	struct perf_map *m = v->priv;
+
+	perf_file(m->file)->ops->munmap(perf_file(m->file)->priv, &m->req);
+	kfree(m);
+}
+
+static struct page *map_fault(struct vma *v, u64 pgoff, bool write)
+{
+	struct perf_map *m = v->priv;
+	u64 i = pgoff - m->req.pgoff;
+	struct page *p;
+
+	if (i >= m->req.npages)
+		return ERR_PTR(-EFAULT);
+	p = virt_to_page(m->pages[i]);
+	page_get(p);
+	return p;
+}
+
+static const struct vma_ops perf_vma_ops = { .close = map_close, .fault = map_fault };
+
+static int perf_fop_mmap(struct file *f, struct vma *v)
+{
+	struct perf_map *m = kzalloc(sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->file = f;
+	m->req = (struct host_map_req){
+		.pgoff = v->pgoff,
+		.npages = (v->end - v->start) >> PAGE_SHIFT,
+		.shared = v->flags & VM_SHARED,
+		.writable = v->flags & VM_WRITE,
+	};
+	err = perf_file(f)->ops->mmap(perf_file(f)->priv, &m->req, &m->pages);
+	if (err) {
+		kfree(m);
+		return err;
+	}
+	v->flags |= VM_DONTCOPY | VM_DONTEXPAND | VM_PFNMAP;
+	v->ops = &perf_vma_ops;
+	v->priv = m;
+	return 0;
+}
+
+static void perf_fop_release(struct file *f)
+{
+	struct perf_file *pf = perf_file(f);
+
+	pf->ops->release(pf->priv);
+	kfree(pf);
+}
+
+static int perf_fop_fasync(struct file *f, bool on)
+{
+	return 0;	/* O_ASYNC in f->flags is what host_file_sigio looks at */
+}
+
+static const struct file_ops perf_fops = {
+	.read = perf_fop_read,
+	.poll = perf_fop_poll,
+	.ioctl = perf_fop_ioctl,
+	.mmap = perf_fop_mmap,
+	.release = perf_fop_release,
+	.fasync = perf_fop_fasync,
+};
+
+/* --- host.h */
+
+int host_fd_reserve(bool cloexec)
+{
+	return fd_alloc(cloexec ? O_CLOEXEC : 0);
+}
+
+void host_fd_unreserve(int fd)
+{
+	fd_release(fd);
+}
+
+struct host_file *host_file_new(const struct host_file_ops *ops, void *priv)
+{
+	struct perf_file *pf = kzalloc(sizeof(*pf));
+	char name[48] = "anon_inode:";
+	struct file *f;
+
+	if (!pf)
+		return NULL;
+	pf->ops = ops;
+	pf->priv = priv;
+	host_snprintf(name, sizeof(name), "anon_inode:%s", ops->name);
+	f = anon_file(name, &perf_fops, pf, O_RDWR);
+	if (IS_ERR_OR_NULL(f)) {
+		kfree(pf);
+		return NULL;
+	}
+	return (struct host_file *)f;
+}
+
+void host_fd_install(int fd, struct host_file *f)
+{
+	fd_install(fd, (struct file *)f);
+}
+
+struct host_file *host_fd_get(int fd, const struct host_file_ops *ops, void **priv)
+{
+	struct file *f = fd_get_io(fd);
+
+	if (!f)
+		return NULL;
+	if (f->ops != &perf_fops || perf_file(f)->ops != ops) {
+		file_put(f);
+		return NULL;
+	}
+	*priv = perf_file(f)->priv;
+	return (struct host_file *)f;
+}
+
+void host_file_put(struct host_file *f)
+{
+	file_put((struct file *)f);
+}
+
+void host_poll_wait(struct host_poll *p, host_waitq *q)
+{
+	poll_wait(p->file, q, p->table);
+}
+
+void host_waitq_wake(host_waitq *q, u32 mask)
+{
+	wake_up_poll(q, mask & HOST_POLLIN ? mask | POLLRDNORM : mask);
+}
+
+void host_file_sigio(struct host_file *hf, bool hup)
+{
+	struct file *f = (struct file *)hf;
+
+	if (f->flags & O_ASYNC)
+		file_send_sigio(f, -1, hup ? POLL_HUP : POLL_IN, POLLIN | POLLRDNORM);
+}
