@@ -42,6 +42,9 @@ void sched_tick(void);			/* 4 ms timer, IRQs off */
  * counted; own CPU, IRQs off. */
 void sched_tick_get(void);
 void sched_tick_put(void);
+/* Bring t->ru.utime_ns and stime_ns up to now (they do not move by themselves): call it before reading them,
+ * and for current before its ru is added to the process's dead_threads. Any context. */
+void task_account(struct task *t);
 u64 task_exec_ns(struct task *t);	/* sum_exec including the running part; any context */
 bool task_running(struct task *t);	/* on a CPU right now (racy unless on that CPU) */
 

@@ -18,15 +18,15 @@ void smp_send_resched(u32 cpu);
 
 /*
  * irq work: run fn(w) on this CPU soon, in interrupt context with IRQs off, once interrupts
- * are enabled again: for callers that hold locks a wake-up may not be made under. Queueing
- * an item that is already queued does nothing. Any context, own CPU only.
+ * are enabled again: for callers that hold locks a wake-up may not be made under. Any context,
+ * own CPU only. Returns false, and does nothing, when the item is queued already (fn has not started).
  */
 struct irq_work {
 	struct irq_work *next;
 	void (*fn)(struct irq_work *);
 	bool queued;
 };
-void irq_work_queue(struct irq_work *w);
+bool irq_work_queue(struct irq_work *w);
 /* Wait until w is not queued and not running on any CPU. Process context, IRQs on. */
 void irq_work_sync(struct irq_work *w);
 

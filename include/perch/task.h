@@ -15,6 +15,7 @@
 
 #include <asm/thread.h>		/* struct thread: saved registers, FP state, TLS */
 #include <perch/cred.h>
+#include <perch/heap.h>
 #include <perch/list.h>
 #include <perch/signal.h>
 #include <perch/time.h>
@@ -48,16 +49,17 @@ struct rusage_counts {
 	u64 maxrss;		/* pages */
 };
 
+/* All members are (r), kernel/sched's own; others use the functions of sched.h. */
 struct sched_entity {
-	struct list node;	/* rq list when queued (r) */
-	u64 vruntime;		/* ns, weighted (r) */
-	u64 sum_exec;		/* ns on CPU, whole life (r) */
-	ktime exec_start;	/* when last accounted (r) */
-	u64 slice_left;		/* ns, SCHED_RR (r) */
-	u32 weight;		/* from nice (r) */
-	bool queued;		/* on a run queue (r) */
-	struct sched_entity *left, *right, *parent;	/* kernel/sched private */
-	u32 color;
+	struct heap_node fair;	/* in the fair queue; key: weighted virtual runtime, ns */
+	struct list node;	/* in a real-time queue */
+	u64 sum_exec;		/* ns on CPU, whole life */
+	ktime exec_start;	/* when last accounted, while on a CPU */
+	u64 slice_left;		/* ns, SCHED_RR */
+	u64 user_ticks, system_ticks;	/* samples that split sum_exec into user and system time */
+	u32 weight;		/* from nice */
+	int last_cpu;		/* where it really ran last; -1: never */
+	bool queued;		/* waits in a run queue (not: runs) */
 };
 
 struct task {

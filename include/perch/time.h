@@ -6,6 +6,7 @@
 #ifndef PERCH_TIME_H
 #define PERCH_TIME_H
 
+#include <perch/heap.h>
 #include <perch/list.h>
 #include <perch/types.h>
 
@@ -18,6 +19,7 @@ u64 timer_counter(void);		/* CNTVCT_EL0 */
 u64 timer_freq(void);			/* CNTFRQ in Hz */
 /* CLOCK_REALTIME = monotonic + this; set from the RTC at boot and by clock_settime. */
 s64 realtime_offset(void);
+/* Make CLOCK_REALTIME read ns (since 1970) now. Any context. */
 void realtime_set(s64 ns);
 
 /*
@@ -25,11 +27,10 @@ void realtime_set(s64 ns);
  * that armed it). fn runs in interrupt context on that CPU with IRQs off and may re-arm it.
  */
 struct timer {
-	struct timer *left, *right, *parent;	/* kernel/time private: ordered by expires */
+	struct heap_node node;	/* kernel/time private: ordered by expires */
 	ktime expires;
 	void (*fn)(struct timer *);
 	int cpu;		/* CPU whose queue holds it, -1 if none */
-	u32 prio;		/* kernel/time private */
 };
 void timer_setup(struct timer *t, void (*fn)(struct timer *));
 /* Arm (or re-arm) for the absolute monotonic time. Any context. */
@@ -48,9 +49,26 @@ void timer_interrupt(void);		/* arch timer handler calls this, IRQs off */
 void arch_timer_program(ktime expires);
 #define KTIME_MAX INT64_MAX
 
+/*
+ * Interval timers of a process (setitimer, timer_create). exec: the process keeps its itimers and loses
+ * its POSIX timers; exit: the last thread of a process has no more use for any. Process context, own
+ * process, no lock held.
+ */
+void itimers_exec(struct process *p);
+void itimers_exit(struct process *p);
+/* For sched_tick: t's process may have CPU-time timers that are due. IRQs off, own CPU, no lock held. */
+void itimers_tick(struct task *t);
+
+/* The value of a clock id (CLOCK_x, or a CPU clock of current's process) in ns; -EINVAL for an unknown
+ * one. Not for the CPU-time clocks of others. Process context for CPU clocks, else any. */
+s64 clock_ns(int clockid);
+
 /* Sleep until the monotonic time; interruptible returns -EINTR on a signal. Process context. */
 void sleep_until(ktime t);
 int sleep_until_interruptible(ktime t);
+
+struct process;
+struct task;
 
 struct timespec64 { s64 tv_sec; s64 tv_nsec; };	/* as user space lays it out */
 struct timeval64 { s64 tv_sec; s64 tv_usec; };

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A priority queue whose nodes live inside the elements: smallest key first. No lock of its own.
+ * Insert and remove (of any node, not only the first) are O(log n); first is one load.
+ */
+#ifndef PERCH_HEAP_H
+#define PERCH_HEAP_H
+
+#include <perch/types.h>
+
+struct heap_node {
+	struct heap_node *left, *right, *parent;
+	s64 key;		/* must not change while the node is in a heap */
+	u32 rank;
+};
+
+struct heap {
+	struct heap_node *root;
+};
+
+/* The node with the smallest key, or NULL. Of equal keys, any. */
+static inline struct heap_node *heap_first(const struct heap *h)
+{
+	return h->root;
+}
+
+/* n->key is set; n is in no heap. */
+void heap_insert(struct heap *h, struct heap_node *n);
+/* n is in h. */
+void heap_remove(struct heap *h, struct heap_node *n);
+
+#endif
