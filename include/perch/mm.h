@@ -40,6 +40,25 @@ struct pt_regs;
 #define VM_STACK	0x2000
 #define VM_NORESERVE	0x4000
 #define VM_WIPEONFORK	0x8000
+#define VM_ANON		0x10000	/* private pages were made here: fork must look at the page table */
+#define VM_LOCKONFAULT	0x20000
+#define VM_SEALED	0x40000	/* mseal */
+#define VM_DONTDUMP	0x80000
+#define VM_PROT		(VM_READ | VM_WRITE | VM_EXEC)
+
+#define MAP_SHARED		0x01
+#define MAP_PRIVATE		0x02
+#define MAP_SHARED_VALIDATE	0x03
+#define MAP_TYPE		0x0f
+#define MAP_FIXED		0x10
+#define MAP_ANONYMOUS		0x20
+#define MAP_GROWSDOWN		0x0100
+#define MAP_LOCKED		0x2000
+#define MAP_NORESERVE		0x4000
+#define MAP_POPULATE		0x8000
+#define MAP_NONBLOCK		0x10000
+#define MAP_HUGETLB		0x40000
+#define MAP_FIXED_NOREPLACE	0x100000
 
 struct vma_ops {
 	/* Optional. The area was duplicated (fork, split) / is going away. mm->lock held. */
@@ -49,6 +68,9 @@ struct vma_ops {
 	 * will be mapped writable in a shared area. ERR_PTR(-EFAULT) gives SIGBUS, -ENOMEM the OOM
 	 * path. mm->lock held; may sleep only on allocation. NULL ops->fault: anonymous memory. */
 	struct page *(*fault)(struct vma *v, u64 pgoff, bool write);
+	/* Optional. The page for pgoff if it exists already, with a reference, else NULL; never
+	 * allocates. With it a read fault maps the pages around it as well, as Linux does. */
+	struct page *(*cached)(struct vma *v, u64 pgoff);
 	const char *(*name)(struct vma *v);	/* for /proc/PID/maps, e.g. "[vdso]"; optional */
 };
 
@@ -62,7 +84,8 @@ struct vma {
 	void *priv;		/* ops' */
 	struct list node;	/* mm->vmas, sorted; mm->lock */
 	struct vma *rb_left, *rb_right, *rb_parent;	/* kernel/mm private lookup tree */
-	u32 rb_color;
+	u32 rb_color;		/* treap priority */
+	u64 rb_gap;		/* largest free gap below an area of this subtree, bytes */
 };
 
 struct mm {
@@ -73,6 +96,11 @@ struct mm {
 	struct pgtable pgt;	/* arch: root and ASID */
 	struct list vmas;	/* lock */
 	struct vma *rb_root;	/* lock */
+	struct vma *last;	/* last one looked up; lock */
+	struct list dead;	/* unmapped areas whose file reference mm_unlock drops; lock */
+	u32 def_flags;		/* VM_LOCKED | VM_LOCKONFAULT of mlockall(MCL_FUTURE); lock */
+	u32 membarrier;		/* registrations of membarrier(2), bits; atomic */
+	s64 pinned_vm;		/* pages of perf rings beyond the user's allowance; atomic */
 	u32 nr_vmas;		/* lock */
 	u64 total_vm, locked_vm, data_vm, stack_vm, exec_vm;	/* pages; lock */
 	s64 rss_anon, rss_file, rss_shmem;	/* pages; atomic */
@@ -97,6 +125,25 @@ void mm_get(struct mm *mm);
 void mm_put(struct mm *mm);		/* process context, may sleep */
 void mm_drop(struct mm *mm);		/* drop a reference to count (taken with ref_get); any context */
 struct mm *task_get_mm(struct task *t);	/* another task's mm with a user reference, or NULL */
+/* Borrow the page table only (lazy switching: active_mm). The caller has a reference of either kind.
+ * mm_drop: any context, the table must not be loaded on this CPU when it is the last one. */
+static inline void mm_grab(struct mm *mm) { ref_get(&mm->count); }
+void mm_drop(struct mm *mm);
+/* Unlock mm->lock and drop what was unmapped meanwhile (files, may sleep). A plain mutex_unlock is
+ * right, too: the next mm_unlock or the end of the mm does the rest. */
+void mm_unlock(struct mm *mm);
+/* Give the mm its executable (/proc/PID/exe): takes a reference of its own and denies writing to
+ * the file until the mm ends or gets another one. NULL allowed. 0 or -ETXTBSY. */
+int mm_set_exe(struct mm *mm, struct file *f);
+
+/* Where exec puts things; random unless randomize_va_space or personality say no. mm_create has
+ * chosen mmap_base already. Page aligned. */
+uaddr mm_random_stack_top(void);
+uaddr mm_random_pie_base(void);			/* for ET_DYN programs */
+uaddr mm_random_brk(uaddr end_data);		/* start_brk for a program that ends there */
+extern int randomize_va_space;			/* 0, 1: all but brk, 2 */
+extern int sysctl_overcommit_memory;		/* 0 heuristic, 1 always, 2 as 0 here */
+extern int sysctl_max_map_count;		/* 65530 */
 
 /* Areas. All want mm->lock held. */
 struct vma *vma_find(struct mm *mm, uaddr addr);	/* first with end > addr, or NULL */
@@ -133,7 +180,13 @@ void oom_kill(void);
 
 /* Memory for kernel stacks: 16 KiB, with an unmapped guard page below where possible. */
 #define KSTACK_SIZE 16384UL
-void *kstack_alloc(void);
+void *kstack_alloc(void);	/* NULL also when memory is low */
 void kstack_free(void *stack);
+/* The lowest word of a stack that kstack_alloc made; on the way out of a task schedule() asserts it. */
+#define KSTACK_CANARY 0x57ac6e9d0bad57acUL
+static inline bool kstack_intact(const void *stack)
+{
+	return *(const u64 *)stack == KSTACK_CANARY;
+}
 
 #endif

@@ -13,21 +13,28 @@
 struct inode;
 struct page {
 	refcount refs;		/* 0: free. Mappings and page caches each hold one */
-	u32 mapcount;		/* user page-table entries that map it (atomic) */
-	u8 order;		/* of the block this page heads (free or allocated) */
-	u8 flags;		/* PG_x */
-	u16 slab_class;		/* kmalloc private */
 	union {
-		struct list node;		/* free lists, owner's lists */
-		struct { void *slab_free; u32 slab_used; };	/* kmalloc private */
+		u32 mapcount;	/* user page-table entries that map it (atomic) */
+		u32 slab_used;	/* kmalloc private: objects not on slab_free */
 	};
-	void *priv;		/* owner's */
+	u8 order;		/* of the block this page heads (free or allocated) */
+	u8 flags;		/* PG_x; atomic_or/atomic_and once others know the page */
+	u16 slab_class;		/* kmalloc private */
+	struct list node;	/* free lists, kmalloc's partial lists, owner's lists */
+	union {
+		void *priv;	/* owner's */
+		void *slab_free; /* kmalloc private */
+	};
 };
+_Static_assert(sizeof(struct page) == 40, "mem_map costs 1 % of memory");
 #define PG_FREE		0x01	/* in a buddy free list */
 #define PG_SLAB		0x02
 #define PG_RESERVED	0x04	/* kernel image, firmware: never freed */
 #define PG_CACHE	0x08	/* belongs to a file: accounted as shmem, not anonymous */
 #define PG_KERNEL	0x10	/* kernel owns it and maps it to users (perf rings, vvar) */
+#define PG_ANON		0x20	/* private memory of user processes */
+#define PG_ISYNC	0x40	/* the instruction cache agrees with it: whoever writes into a page that may
+				 * be mapped executable clears it (atomic_and) */
 
 extern struct page *mem_map;	/* index: pfn - min_pfn */
 extern u64 min_pfn, max_pfn;
@@ -48,7 +55,8 @@ static inline bool phys_is_ram(paddr p)
 
 /* Allocate 2^order pages, refs 1 in the first. Contents undefined; the z form zeroes. NULL when
  * memory is out. Any context (spinlock with IRQs off inside). The _user form fails earlier, to
- * keep a reserve for the kernel, and may run the OOM killer (process context, may sleep). */
+ * keep a reserve for the kernel, and may run the OOM killer (process context, may sleep, no
+ * spinlock held): for everything a user program can pile up: its own pages, file contents. */
 struct page *alloc_pages(unsigned order);
 struct page *alloc_zpages(unsigned order);
 struct page *alloc_page_user(void);	/* one page, not zeroed */
@@ -80,6 +88,9 @@ struct mem_range { paddr base; u64 size; };
  * everything in use (image, initrd, dtb) excluded. */
 void mem_init(const struct mem_range *ram, int nr_ram, const struct mem_range *used, int nr_used);
 void mem_free_range(paddr base, u64 size);	/* give back a reserved range (initrd, init text) */
+
+/* Less than the reserve is left: what can fail for a user's sake (fork, new pipes) should. */
+bool mem_low(void);
 
 /* Failure injection for tests: fail the n-th allocation from now (0: never). */
 void alloc_fail_after(u32 n);

@@ -26,15 +26,18 @@ struct pgtable {
 #define PTE_PXN		BIT(53)
 #define PTE_UXN		BIT(54)
 #define PTE_SPECIAL	BIT(56)	/* software: no struct page accounting (VM_PFNMAP) */
+#define PTE_PROTNONE	BIT(58)	/* software: there is a page, but PROT_NONE: not valid for the hardware */
 #define PTE_ADDR	0x0000fffffffff000UL
 
-static inline bool pte_present(pte p) { return p & PTE_VALID; }
+static inline bool pte_present(pte p) { return p & (PTE_VALID | PTE_PROTNONE); }
 static inline paddr pte_phys(pte p) { return p & PTE_ADDR; }
 static inline bool pte_writable(pte p) { return pte_present(p) && !(p & PTE_RDONLY); }
 static inline bool pte_special(pte p) { return p & PTE_SPECIAL; }
 
-/* Build an entry: prot as VM_READ|VM_WRITE|VM_EXEC (PROT_NONE areas have no valid entries: 0). */
+/* Build an entry: prot as VM_READ|VM_WRITE|VM_EXEC; none of them: 0, see also pte_none_make. */
 pte pte_make(paddr pa, u32 prot);
+/* The entry of a page in an area that was made PROT_NONE: present, never valid. */
+static inline pte pte_none_make(paddr pa) { return pa | PTE_PROTNONE | PTE_RDONLY; }
 static inline pte pte_wrprotect(pte p) { return p | PTE_RDONLY; }
 
 /* 0 or -ENOMEM. */
