@@ -62,7 +62,8 @@ record-expected: setup
 
 # --- guest programs and initramfs ---------------------------------------------------------------------------
 # user/NAME.c, user/demo/NAME.c and user/bench/NAME.c are one program each; user/tests/c/*.c together are `checks`.
-USER_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -pthread -static \
+USER_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-stringop-overread -Wno-nonnull \
+	-pthread -static \
 	-fno-omit-frame-pointer -Iuser/include
 USER_PROG_SRC := $(sort $(wildcard user/*.c user/demo/*.c user/bench/*.c))
 USER_PROGS := $(patsubst %.c,$(BUILD)/user/%,$(notdir $(USER_PROG_SRC)))
