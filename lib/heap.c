@@ -74,3 +74,14 @@ void heap_remove(struct heap *h, struct heap_node *n)
 	}
 	n->left = n->right = n->parent = NULL;
 }
+
+/* Parent, then left, then right subtree; nodes with only one child have it on the left. */
+struct heap_node *heap_next(const struct heap_node *n)
+{
+	if (n->left)
+		return n->left;
+	for (; n->parent; n = n->parent)
+		if (n->parent->left == n && n->parent->right)
+			return n->parent->right;
+	return NULL;
+}

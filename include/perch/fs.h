@@ -114,7 +114,7 @@ struct inode {
 	u64 rdev;
 	loff size;		/* lock for writing */
 	u64 blocks;		/* 512-byte units */
-	s64 atime, mtime, ctime;	/* ns, CLOCK_REALTIME */
+	s64 atime, mtime, ctime, btime;	/* ns, CLOCK_REALTIME */
 	struct mutex lock;
 	const struct inode_ops *ops;
 	const struct file_ops *fops;
@@ -130,6 +130,7 @@ struct inode {
 };
 
 #define IF_SHMEM	1	/* contents are the page cache of tmpfs.c */
+#define IF_TMPFILE	2	/* made by O_TMPFILE: may be linked although nlink is 0 */
 
 struct dentry {
 	refcount refs;

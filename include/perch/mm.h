@@ -115,7 +115,6 @@ struct mm {
 	struct file *exe;	/* /proc/PID/exe; reference */
 	u64 dumpable;
 	bool oom_victim;
-	s64 pinned_vm;			/* pages locked beyond RLIMIT_MEMLOCK's count (perf rings); atomic */
 };
 
 /* Life. mm_create returns NULL on OOM. mm_put drops a user. mm_fork copies for fork (ERR_PTR). */

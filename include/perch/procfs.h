@@ -26,6 +26,7 @@ struct knode *knode_dir(struct knode *parent, const char *path);
 struct knode *knode_file(struct knode *parent, const char *path, u32 mode, const struct knode_ops *ops, void *arg);
 struct knode *knode_link(struct knode *parent, const char *path, const char *target);
 void knode_remove(struct knode *n);	/* and everything below */
+void knode_set_size(struct knode *n, loff size);	/* st_size, for binary files */
 
 /* A sysctl that is one integer with bounds: value is read and written as a decimal line. */
 struct sysctl_int {
@@ -34,6 +35,11 @@ struct sysctl_int {
 	int (*changed)(int old, int new);	/* optional, after the write; -errno refuses and restores */
 	int cap;				/* capability needed to write beyond mode bits, -1 none */
 };
+/* path below /proc/sys. s must stay valid. NULL on OOM. */
 struct knode *sysctl_int_file(const char *path, u32 mode, const struct sysctl_int *s);
+
+/* Register the file systems and fill the trees. Once, after vfs_init; process context. */
+void proc_init(void);
+void sysfs_init(void);
 
 #endif

@@ -54,7 +54,6 @@ struct sched_entity {
 	struct heap_node fair;	/* in the fair queue; key: weighted virtual runtime, ns */
 	struct list node;	/* in a real-time queue */
 	u64 sum_exec;		/* ns on CPU, whole life */
-	ktime exec_start;	/* when last accounted, while on a CPU */
 	u64 slice_left;		/* ns, SCHED_RR */
 	u64 user_ticks, system_ticks;	/* samples that split sum_exec into user and system time */
 	u32 weight;		/* from nice */
@@ -188,9 +187,6 @@ struct process {
 	bool reaped;			/* out of the tables (t) */
 	u32 exec_id, parent_exec_id;	/* exit_signal is only believed while the parent's matches (t) */
 	struct waitq pidfd_wq;		/* pidfds poll here: exit and reaping */
-	/* Held by an exec from the change of credentials to the perf_exec hook, and by those who
-	 * check a task's credentials and then act on the result (perf_event_open). */
-	struct mutex exec_lock;
 };
 
 /* A soft limit of current's process. */
@@ -227,10 +223,11 @@ void process_put(struct process *p);
 struct process *process_next(u32 pid_min);	/* with the smallest pid >= pid_min, or NULL */
 
 /*
- * Kernel threads. cpu -1: anywhere. ERR_PTR on OOM. Already runnable on return; no reference for the
- * caller. The first one gets pid 1 and becomes init. fn's return ends the thread, unless kernel_execve
- * had succeeded: then it goes to user space with task_pt_regs(current). (arch: when the function given
- * to arch_kthread_thread returns, leave to user mode through exit_to_user_work.)
+ * Kernel threads. cpu -1: anywhere. ERR_PTR on OOM. Not running yet: the caller passes the task to
+ * wake_up_new_task() and may hold on to it only with a reference of its own. The first one gets pid 1
+ * and becomes init. fn's return ends the thread, unless kernel_execve had succeeded: then it goes to
+ * user space with task_pt_regs(current). (arch: when the function given to arch_kthread_thread
+ * returns, leave to user mode through exit_to_user_work.)
  */
 struct task *kthread_create(int (*fn)(void *), void *arg, int cpu, const char *fmt, ...) __printf(4, 5);
 

@@ -10,6 +10,11 @@
 #include <perch/list.h>
 #include <perch/types.h>
 
+struct process;
+struct task;
+
+struct process;
+
 /* Nanoseconds since boot (CLOCK_MONOTONIC = BOOTTIME = MONOTONIC_RAW). Any context. From the
  * generic timer's counter with a fixed mult/shift (the same the vDSO and perf pages use). */
 ktime ktime_now(void);
@@ -66,9 +71,6 @@ s64 clock_ns(int clockid);
 /* Sleep until the monotonic time; interruptible returns -EINTR on a signal. Process context. */
 void sleep_until(ktime t);
 int sleep_until_interruptible(ktime t);
-
-struct process;
-struct task;
 
 struct timespec64 { s64 tv_sec; s64 tv_nsec; };	/* as user space lays it out */
 struct timeval64 { s64 tv_sec; s64 tv_usec; };

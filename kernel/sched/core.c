@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The context switch and what leads to it.
+ *
+ * The queue's lock is held over the whole switch: taken by the task that leaves, released by the
+ * one that arrives (finish_switch, on the new stack). So whoever holds the lock of a task's queue
+ * and finds the task neither queued nor running knows that its registers are saved: a wake-up never
+ * has to wait for a switch in progress, and a dead task is off its stack when it is put.
+ */
+#include "rq.h"
+#include <perch/mm.h>
+#include <perch/perf.h>
+#include <perch/smp.h>
+#include <perch/uaccess.h>
+
+struct rq rqs[NR_CPUS];
+u64 nr_context_switches;
+
+struct rq *task_rq_lock(struct task *t, u64 *flags)
+{
+	for (;;) {
+		struct rq *rq;
+
+		*flags = irq_save();
+		rq = &rqs[READ_ONCE(t->cpu)];
+		spin_lock(&rq->lock);
+		if (likely(t->cpu == rq->cpu))
+			return rq;
+		spin_unlock(&rq->lock);
+		irq_restore(*flags);
+	}
+}
+
+void task_rq_unlock(struct rq *rq, u64 flags)
+{
+	spin_unlock_irqrestore(&rq->lock, flags);
+}
+
+void update_curr(struct rq *rq, ktime now)
+{
+	struct task *t = rq->curr;
+	s64 ns = now - rq->stamp;
+
+	if (unlikely(ns <= 0))
+		return;
+	rq->stamp = now;
+	if (t == rq->idle) {
+		rq->idle_time += ns;
+		return;
+	}
+	t->se.sum_exec += ns;
+	rq->pending += ns;
+	if (unlikely(rt_task(t)))
+		rt_charge(rq, ns, now);
+	else
+		fair_charge(rq, t, ns);
+}
+
+void enqueue(struct rq *rq, struct task *t, bool head)
+{
+	ASSERT(!t->se.queued && t->cpu == rq->cpu);
+	t->se.queued = true;
+	rq->nr_queued++;
+	if (unlikely(rt_task(t)))
+		rt_enqueue(rq, t, head);
+	else
+		fair_enqueue(rq, t);
+}
+
+void dequeue(struct rq *rq, struct task *t)
+{
+	ASSERT(t->se.queued);
+	t->se.queued = false;
+	rq->nr_queued--;
+	if (unlikely(rt_task(t)))
+		rt_dequeue(rq, t);
+	else
+		fair_dequeue(rq, t);
+}
+
+/* Both flags are set and cleared together, under the lock: the CPU's for idle and cond_resched,
+ * the task's for the way to user mode. */
+void resched(struct rq *rq)
+{
+	if (rq->curr->flags & TIF_NEED_RESCHED)
+		return;
+	atomic_or(&rq->curr->flags, TIF_NEED_RESCHED);
+	WRITE_ONCE(cpus[rq->cpu].need_resched, true);
+	smp_send_resched(rq->cpu);
+}
+
+void check_preempt(struct rq *rq, struct task *woken)
+{
+	struct task *curr = rq->curr;
+
+	if (curr == rq->idle || woken->rt_prio > curr->rt_prio)
+		resched(rq);
+	else if (!rt_task(curr) && fair_preempts(woken, curr))
+		resched(rq);
+}
+
+/* prev gives up the CPU: back into the queue, away to another CPU, or asleep. */
+static void put_prev(struct rq *rq, struct task *prev)
+{
+	if (prev == rq->idle)
+		return;
+	if (prev->state != TASK_RUNNING) {
+		if (prev->state & (TASK_UNINTERRUPTIBLE | TASK_KILLABLE))
+			rq->nr_blocked++;
+	} else if (unlikely(!task_allowed(prev, rq->cpu))) {
+		rq->push = prev;
+	} else {
+		enqueue(rq, prev, !rq->to_tail);
+	}
+	rq->to_tail = false;
+}
+
+static struct task *pick_next(struct rq *rq)
+{
+	struct task *t;
+
+	if (!rq->nr_queued) {
+		t = idle_pull(rq);
+		return t ? t : rq->idle;
+	}
+	if (likely(!rq->rt.nr) || (rq->rt_throttled && heap_first(&rq->fair)))
+		t = fair_first(rq);
+	else
+		t = rt_first(rq);
+	dequeue(rq, t);
+	return t;
+}
+
+/* On the new task's stack, IRQs off: prev is saved, the lock goes. */
+static void finish_switch(struct task *prev)
+{
+	struct rq *rq = this_rq();
+	struct task *push = rq->push;
+	bool dead = prev->state == TASK_DEAD;
+
+	store_release(&prev->on_cpu, false);
+	if (unlikely(push)) {
+		rq->push = NULL;
+		push->se.fair.key -= rq->min_vruntime;
+		push->cpu = select_cpu(push);
+	}
+	spin_unlock(&rq->lock);
+	if (unlikely(push))
+		activate(push);
+	if (unlikely(dead))
+		task_put(prev);
+}
+
+static void context_switch(struct rq *rq, struct task *prev, struct task *next, bool preempt)
+{
+	bool migrated = next->se.last_cpu != (int)rq->cpu && next->se.last_cpu >= 0;
+
+	if (migrated)
+		next->nr_migrations++;
+	next->se.last_cpu = rq->cpu;
+	if (preempt)
+		prev->ru.nivcsw++;
+	else
+		prev->ru.nvcsw++;
+	atomic_inc(&nr_context_switches);
+	next->on_cpu = true;
+	WRITE_ONCE(rq->curr, next);
+	if (prev == rq->idle)
+		tick_start(rq);
+	perf_sched_switch(prev, next, preempt, migrated);
+	WRITE_ONCE(this_cpu()->curr, next);
+	if (next->mm != prev->mm)
+		arch_mm_switch(next->mm);
+	finish_switch(arch_switch_to(prev, next));
+}
+
+void schedule(void)
+{
+	struct cpu *c = this_cpu();
+	u64 flags = irq_save();
+	struct rq *rq = this_rq();
+	struct task *prev = current, *next;
+	bool preempt;
+
+	ASSERT(c->spin_depth == 0 && c->irq_depth == 0);
+	spin_lock(&rq->lock);
+	update_curr(rq, ktime_now());
+	preempt = prev->state == TASK_RUNNING;
+	put_prev(rq, prev);
+	if (c->need_resched) {
+		c->need_resched = false;
+		atomic_and(&prev->flags, ~TIF_NEED_RESCHED);
+	}
+	next = pick_next(rq);
+	if (likely(next != prev))
+		context_switch(rq, prev, next, preempt);
+	else
+		spin_unlock(&rq->lock);
+	irq_restore(flags);
+}
+
+void cond_resched(void)
+{
+	if (unlikely(READ_ONCE(this_cpu()->need_resched)))
+		schedule();
+}
+
+void schedule_tail(struct task *prev)
+{
+	ASSERT(irqs_off());
+	finish_switch(prev);
+	irq_enable();
+	if (current->set_child_tid && put_user(current->pid, current->set_child_tid))
+		current->set_child_tid = NULL;	/* unmapped: as on Linux, nobody is told */
+}
+
+void set_task_flag(struct task *t, u32 tif)
+{
+	atomic_or(&t->flags, tif);
+}
+
+bool task_running(struct task *t)
+{
+	return READ_ONCE(t->on_cpu);
+}

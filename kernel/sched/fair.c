@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Time-sharing tasks (OTHER, BATCH, IDLE): each has a virtual runtime that advances by the CPU time
+ * it gets, divided by its weight; the one with the smallest runs next. A task that slept has fallen
+ * behind; it keeps a bounded credit, so that it reacts fast but cannot starve the others.
+ *
+ * Virtual runtimes are only comparable within one queue: a task that moves takes its distance from
+ * the queue's min_vruntime along (wake.c, balance.c).
+ */
+#include "rq.h"
+
+/* 1024 * 1.25^-nice: one nice level is a tenth of the CPU between two equals. */
+u32 nice_weight(int nice)
+{
+	u64 w = (u64)NICE0_WEIGHT << 16;
+
+	for (int n = nice; n < 0; n++)
+		w = w * 5 / 4;
+	for (int n = nice; n > 0; n--)
+		w = w * 4 / 5;
+	return (w + (1 << 15)) >> 16;
+}
+
+static struct task *fair_task(struct heap_node *n)
+{
+	return n ? container_of(n, struct task, se.fair) : NULL;
+}
+
+struct task *fair_first(struct rq *rq)
+{
+	return fair_task(heap_first(&rq->fair));
+}
+
+void fair_enqueue(struct rq *rq, struct task *t)
+{
+	heap_insert(&rq->fair, &t->se.fair);
+}
+
+void fair_dequeue(struct rq *rq, struct task *t)
+{
+	heap_remove(&rq->fair, &t->se.fair);
+}
+
+/* min_vruntime follows the smallest runtime of the queue and the running task. */
+static void advance_min(struct rq *rq, s64 curr_vruntime)
+{
+	struct heap_node *first = heap_first(&rq->fair);
+	s64 v = first && first->key < curr_vruntime ? first->key : curr_vruntime;
+
+	if (v > rq->min_vruntime)
+		rq->min_vruntime = v;
+}
+
+void fair_charge(struct rq *rq, struct task *t, u64 ns)
+{
+	if (unlikely(t->se.weight != NICE0_WEIGHT))
+		ns = ns * NICE0_WEIGHT / t->se.weight;
+	t->se.fair.key += ns;
+	advance_min(rq, t->se.fair.key);
+}
+
+void fair_place(struct rq *rq, struct task *t)
+{
+	s64 floor = rq->min_vruntime - SLEEPER_CREDIT;
+
+	if (t->se.fair.key < floor)
+		t->se.fair.key = floor;
+}
+
+/* Let the next one go first, without giving up more than that. */
+void fair_yield(struct rq *rq, struct task *t)
+{
+	struct heap_node *first = heap_first(&rq->fair);
+
+	if (first && t->se.fair.key <= first->key)
+		t->se.fair.key = first->key + 1;
+}
+
+bool fair_preempts(struct task *woken, struct task *curr)
+{
+	if (curr->policy == SCHED_IDLE)
+		return woken->policy != SCHED_IDLE;
+	if (woken->policy != SCHED_OTHER)
+		return false;
+	return woken->se.fair.key + WAKEUP_GRAN < curr->se.fair.key;
+}
+
+bool fair_tick(struct rq *rq, struct task *curr)
+{
+	struct heap_node *first = heap_first(&rq->fair);
+
+	return first && first->key < curr->se.fair.key;
+}
