@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kmalloc: objects of a few sizes ("classes"), cut from single pages.
+ *
+ * A slab is one page of objects of one class; what describes it is in its struct page, so the
+ * objects fill the page and power-of-two sizes are aligned to themselves. Free objects of a slab
+ * are chained through their first word (page.slab_free). Slabs with free objects are on the
+ * class's partial list; full ones are on none; empty ones go back to the page allocator.
+ *
+ * In front of that each CPU has a magazine per class: a chain of free objects that it alone uses
+ * with interrupts off. Allocation and freeing touch nothing else as long as the magazine is
+ * neither empty nor full; then half of it is exchanged with the slabs under the class's lock.
+ *
+ * Sizes above half a page are blocks of the page allocator.
+ */
+#include <perch/page.h>
+#include <perch/printk.h>
+#include <perch/spinlock.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "internal.h"
+
+#define MAX_SMALL	(PAGE_SIZE / 2)
+
+static const u16 class_size[] = {
+	16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1360, 2048
+};
+#define NR_CLASSES	ARRAY_SIZE(class_size)
+
+static struct slab_class {
+	spinlock lock;			/* irqsave */
+	struct list partial;		/* slabs with free objects; lock */
+	u32 size, limit;		/* immutable: object bytes, capacity of a magazine */
+} classes[NR_CLASSES];
+
+static struct magazine {
+	void *head;		/* own CPU, IRQs off */
+	u32 n;
+} magazines[NR_CPUS][NR_CLASSES] __aligned(64);
+
+static u8 class_of[MAX_SMALL / 16 + 1];	/* by size in units of 16 bytes, rounded up; immutable */
+
+void slab_init(void)
+{
+	u32 c = 0;
+
+	for (u32 i = 0; i < NR_CLASSES; i++) {
+		spin_init(&classes[i].lock);
+		list_init(&classes[i].partial);
+		classes[i].size = class_size[i];
+		classes[i].limit = clamp_t(u32, 8192 / class_size[i], 4, 64);
+	}
+	for (u32 i = 0; i < ARRAY_SIZE(class_of); i++) {
+		if (i * 16 > class_size[c])
+			c++;
+		class_of[i] = c;
+	}
+}
+
+static void **link_of(void *obj)
+{
+	return obj;
+}
+
+/* --- slabs: class lock held -------------------------------------------------------------------- */
+
+static struct page *slab_new(u32 cls)
+{
+	struct page *p = page_alloc_raw(0);
+	char *base;
+	u32 size = class_size[cls];
+
+	if (!p)
+		return NULL;
+	base = page_address(p);
+	p->slab_free = NULL;
+	for (s32 off = (PAGE_SIZE / size - 1) * size; off >= 0; off -= size) {
+		*link_of(base + off) = p->slab_free;
+		p->slab_free = base + off;
+	}
+	p->slab_class = cls;
+	p->slab_used = 0;
+	p->flags = PG_SLAB;
+	atomic_inc(&mem_stats.slab_pages);
+	list_add(&p->node, &classes[cls].partial);
+	return p;
+}
+
+static void *slab_take(u32 cls)
+{
+	struct slab_class *k = &classes[cls];
+	struct page *p;
+	void *obj;
+
+	if (!list_empty(&k->partial))
+		p = list_first(&k->partial, struct page, node);
+	else if (!(p = slab_new(cls)))
+		return NULL;
+	obj = p->slab_free;
+	p->slab_free = *link_of(obj);
+	p->slab_used++;
+	if (!p->slab_free)
+		list_del(&p->node);
+	return obj;
+}
+
+static void slab_give(u32 cls, void *obj)
+{
+	struct page *p = virt_to_page(obj);
+
+	ASSERT(p->slab_used > 0);
+	if (!p->slab_free)
+		list_add(&p->node, &classes[cls].partial);
+	*link_of(obj) = p->slab_free;
+	p->slab_free = obj;
+	if (--p->slab_used)
+		return;
+	list_del(&p->node);
+	p->mapcount = 0;
+	atomic_dec(&mem_stats.slab_pages);
+	free_pages(p, 0);
+}
+
+/* --- magazines: IRQs off -------------------------------------------------------------------------- */
+
+static noinline void magazine_fill(struct magazine *m, u32 cls)
+{
+	struct slab_class *k = &classes[cls];
+	void *obj;
+
+	spin_lock(&k->lock);
+	while (m->n < (k->limit + 1) / 2 && (obj = slab_take(cls))) {
+		*link_of(obj) = m->head;
+		m->head = obj;
+		m->n++;
+	}
+	spin_unlock(&k->lock);
+}
+
+static noinline void magazine_spill(struct magazine *m, u32 cls)
+{
+	struct slab_class *k = &classes[cls];
+
+	spin_lock(&k->lock);
+	while (m->n > k->limit / 2) {
+		void *obj = m->head;
+
+		m->head = *link_of(obj);
+		m->n--;
+		slab_give(cls, obj);
+	}
+	spin_unlock(&k->lock);
+}
+
+static void *small_alloc(u32 cls)
+{
+	u64 flags = irq_save();
+	struct magazine *m = &magazines[cpu_id()][cls];
+	void *obj;
+
+	if (unlikely(!m->head))
+		magazine_fill(m, cls);
+	obj = m->head;
+	if (likely(obj)) {
+		m->head = *link_of(obj);
+		m->n--;
+	}
+	irq_restore(flags);
+	return obj;
+}
+
+static void small_free(void *obj, u32 cls)
+{
+	u64 flags = irq_save();
+	struct magazine *m = &magazines[cpu_id()][cls];
+
+	if (unlikely(m->n >= classes[cls].limit))
+		magazine_spill(m, cls);
+	*link_of(obj) = m->head;
+	m->head = obj;
+	m->n++;
+	irq_restore(flags);
+}
+
+/* --- the interface ---------------------------------------------------------------------------------- */
+
+static void *large_alloc(size_t size)
+{
+	unsigned order = 0;
+	struct page *p;
+
+	while (order < 20 && PAGE_SIZE << order < size)
+		order++;
+	p = page_alloc_raw(order);
+	return p ? page_address(p) : NULL;
+}
+
+void *kmalloc(size_t size)
+{
+	if (unlikely(alloc_should_fail()))
+		return NULL;
+	if (likely(size <= MAX_SMALL))
+		return small_alloc(class_of[(size + 15) / 16]);
+	return large_alloc(size);
+}
+
+void *kzalloc(size_t size)
+{
+	void *p = kmalloc(size);
+
+	if (likely(p))
+		memset(p, 0, size);
+	return p;
+}
+
+void *kcalloc(size_t n, size_t size)
+{
+	size_t total;
+
+	if (__builtin_mul_overflow(n, size, &total))
+		return NULL;
+	return kzalloc(total);
+}
+
+void kfree(void *ptr)
+{
+	struct page *p;
+
+	if (!ptr)
+		return;
+	p = virt_to_page(ptr);
+	if (likely(p->flags & PG_SLAB)) {
+#ifdef PERCH_DEBUG
+		ASSERT(((u64)ptr & ~PAGE_MASK) % class_size[p->slab_class] == 0);
+		memset(ptr, 0x6b, class_size[p->slab_class]);
+#endif
+		small_free(ptr, p->slab_class);
+		return;
+	}
+	ASSERT(!((u64)ptr & ~PAGE_MASK) && ref_read(&p->refs) == 1);
+	free_pages(p, p->order);
+}
+
+size_t ksize(const void *ptr)
+{
+	struct page *p = virt_to_page(ptr);
+
+	return p->flags & PG_SLAB ? class_size[p->slab_class] : PAGE_SIZE << p->order;
+}
+
+void *krealloc(void *ptr, size_t size)
+{
+	void *new;
+
+	if (ptr && size && size <= ksize(ptr))
+		return ptr;
+	new = size ? kmalloc(size) : NULL;
+	if (ptr && (new || !size)) {
+		if (new)
+			memcpy(new, ptr, ksize(ptr));
+		kfree(ptr);
+	}
+	return new;
+}
+
+char *kstrdup(const char *s)
+{
+	size_t n = strlen(s) + 1;
+	char *copy = kmalloc(n);
+
+	return copy ? memcpy(copy, s, n) : NULL;
+}
+
+char *kasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+	char *s;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	s = n < 0 ? NULL : kmalloc(n + 1);
+	if (!s)
+		return NULL;
+	va_start(ap, fmt);
+	vsnprintf(s, n + 1, fmt, ap);
+	va_end(ap);
+	return s;
+}

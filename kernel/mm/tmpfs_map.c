@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mappings of files whose pages live in the page cache of their inode: tmpfs, and with it shared
+ * anonymous memory and memfd.
+ */
+#include <perch/errno.h>
+#include <perch/fs.h>
+#include <perch/mm.h>
+#include "internal.h"
+
+static bool beyond_end(struct inode *i, u64 pgoff)
+{
+	loff size = READ_ONCE(i->size);
+
+	return size <= 0 || pgoff > (u64)(size - 1) >> PAGE_SHIFT;
+}
+
+static struct page *tmpfs_fault(struct vma *v, u64 pgoff, bool write)
+{
+	struct inode *i = v->file->inode;
+	struct page *p;
+
+	if (beyond_end(i, pgoff))
+		return ERR_PTR(-EFAULT);
+	p = tmpfs_page(i, pgoff, true);
+	if (IS_ERR(p))
+		return PTR_ERR(p) == -ENOMEM ? p : ERR_PTR(-EFAULT);
+	return p ? p : ERR_PTR(-ENOMEM);
+}
+
+static struct page *tmpfs_cached(struct vma *v, u64 pgoff)
+{
+	struct inode *i = v->file->inode;
+	struct page *p = beyond_end(i, pgoff) ? NULL : tmpfs_page(i, pgoff, false);
+
+	return IS_ERR(p) ? NULL : p;
+}
+
+static const struct vma_ops tmpfs_vma_ops = {
+	.fault = tmpfs_fault,
+	.cached = tmpfs_cached,
+};
+
+int tmpfs_mmap(struct file *f, struct vma *v)
+{
+	v->ops = &tmpfs_vma_ops;
+	return 0;
+}
