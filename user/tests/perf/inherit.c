@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/* Families: fork, threads, exec, exit, and the sums that must come out. */
+#include "ptest.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+static void spin_40(void *unused)
+{
+	spin_ms(40);
+}
+
+TEST("inherit/child_counts", "attr.inherit", "perf stat")
+{
+	int fd = open_with(TASK_CLOCK, RF_TIMES, false, true);
+	int alone = open_with(TASK_CLOCK, RF_TIMES, false, false);
+
+	reap(run_child(spin_40, NULL));
+	struct times t = read_times(fd), u = read_times(alone);
+
+	EXPECT(t.value >= 38000000, "with inherit %ld", (long)t.value);
+	EXPECT(u.value < t.value - 30000000, "without inherit %ld", (long)u.value);
+	EXPECT(t.enabled >= 38000000, "enabled %ld", (long)t.enabled);
+}
+
+static void *thread_spin(void *arg)
+{
+	spin_ms(40);
+	return NULL;
+}
+
+TEST("inherit/threads", "attr.inherit attr.inherit_thread", "perf stat")
+{
+	int fd = open_with(TASK_CLOCK, 0, false, true);
+	struct perf_event_attr a = attr_of(TASK_CLOCK);
+	pthread_t t;
+
+	a.inherit = a.inherit_thread = 1;
+	int only_threads = perf_open(&a, 0, -1, -1, 0);
+
+	NEED(only_threads);
+	pthread_create(&t, NULL, thread_spin, NULL);
+	pthread_join(t, NULL);
+	u64 all = read_u64(fd), thr = read_u64(only_threads);
+
+	EXPECT(all >= 38000000 && thr >= 38000000, "inherit %ld inherit_thread %ld", (long)all, (long)thr);
+	reap(run_child(spin_40, NULL));
+	EXPECT(read_u64(fd) >= all + 38000000, "a process must be inherited by inherit");
+	EXPECT(read_u64(only_threads) < thr + 35000000, "inherit_thread must not reach processes");
+}
+
+TEST("inherit/existing_threads", "open.pid attr.inherit", "PB-31")
+{
+	int fd[2];
+	pthread_t t;
+
+	pthread_create(&t, NULL, thread_spin, NULL);
+	for (int i = 0; i < 2; i++)
+		fd[i] = open_with(TASK_CLOCK, 0, false, i);
+	pthread_join(t, NULL);
+	for (int i = 0; i < 2; i++)
+		EXPECT(read_u64(fd[i]) < 30000000, "an existing thread was counted (inherit %d): %ld", i,
+		       (long)read_u64(fd[i]));
+}
+
+static int twelve[12];
+static void enable_and_spin(void *unused)
+{
+	for (int i = 0; i < 12; i++)
+		ioctl(twelve[i], PERF_EVENT_IOC_ENABLE, 0);
+	spin_ms(200);
+}
+
+TEST("inherit/enabled_time_of_exited", "attr.inherit read.TOTAL_TIME_ENABLED", "PB-04")
+{
+	struct times t[12];
+	u64 most = 0;
+
+	for (int i = 0; i < 12; i++)
+		twelve[i] = open_with(RAW_CYCLES, RF_TIMES, true, true);
+	reap(run_child(enable_and_spin, NULL));
+	for (int i = 0; i < 12; i++) {
+		ioctl(twelve[i], PERF_EVENT_IOC_DISABLE, 0);
+		t[i] = read_times(twelve[i]);
+		most = t[i].enabled > most ? t[i].enabled : most;
+	}
+	EXPECT(most >= 150000000, "enabled %ld", (long)most);
+	for (int i = 0; i < 12; i++) {
+		EXPECT_IN(t[i].enabled, most * 95 / 100, most);
+		EXPECT(t[i].running < t[i].enabled && t[i].running > 0, "event %d: running %ld of %ld", i,
+		       (long)t[i].running, (long)t[i].enabled);
+	}
+}
+
+TEST("inherit/reset_keeps_exited", "ioctl.RESET attr.inherit", "PB-27")
+{
+	/* With an event that is not inherited the two tasks' contexts are no copies of each other, so the kernel
+	 * never swaps them: the child's time is in the child's event, and then in what exited children left. */
+	open_self(TASK_CLOCK);
+	int fd = open_with(TASK_CLOCK, 0, false, true);
+
+	reap(run_child(spin_40, NULL));
+	NEED(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
+	u64 before = read_u64(fd);
+
+	NEED(ioctl(fd, PERF_EVENT_IOC_RESET, 0));
+	u64 after = read_u64(fd);
+
+	EXPECT_IN(after, 36000000, before - 1);
+}
+
+static void spin_until_told(void *arg)
+{
+	int *p = arg;
+	char c;
+
+	spin_ms(20);
+	if (read(p[0], &c, 1) < 0)
+		_exit(1);
+}
+
+TEST("inherit/group_changed_echild", "read.GROUP attr.inherit", "PB-03")
+{
+	struct perf_event_attr a = attr_of(RAW_CYCLES);
+	u64 buf[8];
+	int p[2];
+
+	NEED(pipe(p));
+	a.inherit = 1;
+	a.read_format = RF_TIMES | PERF_FORMAT_GROUP;
+	int leader = perf_open(&a, 0, -1, -1, 0);
+
+	NEED(perf_open(&a, 0, -1, leader, 0));
+	pid_t pid = run_child(spin_until_told, p);
+
+	EXPECT_EQ(read(leader, buf, sizeof(buf)), 40);
+	EXPECT_EQ(buf[0], 2);
+	NEED(perf_open(&a, 0, -1, leader, 0));
+	EXPECT_ERR(read(leader, buf, sizeof(buf)), ECHILD);
+	EXPECT_EQ(write(p[1], "x", 1), 1);
+	reap(pid);
+	EXPECT_EQ(read(leader, buf, sizeof(buf)), 48);
+	EXPECT_EQ(buf[0], 3);
+}
+
+/* A tree of processes and threads, each doing a fixed amount of work on any CPU. */
+#define WORK 300000ull
+static void *leaf_thread(void *arg)
+{
+	spin_loops(WORK);
+	return NULL;
+}
+
+static void tree(int depth)
+{
+	pthread_t t[2];
+	pid_t pid[2];
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, leaf_thread, NULL);
+	for (int i = 0; i < 2 && depth; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			tree(depth - 1);
+			_exit(0);
+		}
+	}
+	spin_loops(WORK);
+	sched_yield();
+	for (int i = 0; i < 2 && depth; i++)
+		waitpid(pid[i], NULL, 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+}
+
+TEST("inherit/conserved", "attr.inherit", "issue 3.3, DESIGN 1.2")
+{
+	/* Two equal events and their halves: what one family member counts, the other event must count too. */
+	struct perf_event_attr a = attr_of(RAW_CYCLES);
+	u64 buf[3 + 4];
+
+	a.inherit = 1;
+	a.exclude_kernel = 1;
+	a.disabled = 1;
+	a.read_format = RF_TIMES | PERF_FORMAT_GROUP;
+	int leader = perf_open(&a, 0, -1, -1, 0);
+
+	a.disabled = 0;
+	for (int i = 1; i < 4; i++)
+		NEED(perf_open(&a, 0, -1, leader, 0));
+	int clock = open_with(TASK_CLOCK, RF_TIMES, false, true);
+
+	NEED(ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP));
+	tree(3);
+	NEED(ioctl(leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP));
+	NEED(ioctl(clock, PERF_EVENT_IOC_DISABLE, 0));
+	EXPECT_EQ(read(leader, buf, sizeof(buf)), sizeof(buf));
+	EXPECT_EQ(buf[1], buf[2]);
+	for (int i = 1; i < 4; i++)
+		EXPECT_IN(buf[3 + i], buf[3] * 98 / 100, buf[3] * 102 / 100);
+	struct times t = read_times(clock);
+
+	EXPECT_IN(buf[1], t.value * 90 / 100, t.value * 110 / 100 + 5000000);
+}
+
+TEST("inherit/many_short_children", "attr.inherit", "S42")
+{
+	int fd = open_with(TASK_CLOCK, RF_TIMES, false, true);
+	u64 last = 0;
+
+	for (int i = 0; i < 100; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+		struct times t = read_times(fd);
+
+		EXPECT(t.value >= last, "the sum went back at child %d", i);
+		last = t.value;
+	}
+}
+
+static void exec_self_spin(const char *how)
+{
+	char *const argv[] = { "ptest-helper", (char *)how, NULL };
+	extern char **environ;
+
+	execve("/proc/self/exe", argv, environ);
+	_exit(1);
+}
+
+/* `ptest` run under the name ptest-helper burns 20 ms: see the constructor below. */
+__attribute__((constructor)) static void helper(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[0], "ptest-helper")) {
+		spin_ms((unsigned)atoi(argv[1]));
+		_exit(0);
+	}
+}
+
+static int wait_fd[2];
+static pid_t stopped_child(void (*fn)(void))
+{
+	NEED(pipe(wait_fd));
+	pid_t pid = fork();
+
+	if (!pid) {
+		char c;
+
+		if (read(wait_fd[0], &c, 1) != 1)
+			_exit(1);
+		fn();
+		_exit(0);
+	}
+	return pid;
+}
+
+static void fail_then_exec(void)
+{
+	char *const argv[] = { "x", NULL };
+
+	spin_ms(20);
+	execve("/nonexistent", argv, NULL);
+	spin_ms(20);
+	exec_self_spin("20");
+}
+
+TEST("inherit/enable_on_exec", "attr.enable_on_exec", "PB-19")
+{
+	struct perf_event_attr a = attr_of(TASK_CLOCK);
+	pid_t pid = stopped_child(fail_then_exec);
+
+	a.disabled = a.enable_on_exec = 1;
+	a.read_format = RF_TIMES;
+	int fd = perf_open(&a, pid, -1, -1, 0);
+
+	NEED(fd);
+	EXPECT_EQ(write(wait_fd[1], "x", 1), 1);
+	waitpid(pid, NULL, 0);
+	struct times t = read_times(fd);
+
+	EXPECT_IN(t.value, 15000000, 39000000);
+	EXPECT_IN(t.enabled, 15000000, 39000000);
+	EXPECT_EQ(t.enabled, t.running);
+}
+
+static void spin_then_exec(void)
+{
+	spin_ms(20);
+	exec_self_spin("30");
+}
+
+TEST("inherit/remove_on_exec", "attr.remove_on_exec", "PB-51")
+{
+	struct perf_event_attr a = attr_of(TASK_CLOCK);
+	pid_t pid = stopped_child(spin_then_exec);
+
+	a.remove_on_exec = 1;
+	int fd = perf_open(&a, pid, -1, -1, 0), sibling = perf_open(&a, pid, -1, fd, 0);
+
+	NEED(sibling);
+	EXPECT_EQ(write(wait_fd[1], "x", 1), 1);
+	waitpid(pid, NULL, 0);
+	u64 v = read_u64(fd);
+
+	EXPECT_IN(v, 18000000, 40000000);
+	EXPECT_EQ(read_u64(fd), v);
+	EXPECT_IN(read_u64(sibling), 18000000, 40000000);
+}
+
+static void grandchild(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		exec_self_spin("30");
+	waitpid(pid, NULL, 0);
+}
+
+TEST("inherit/state_from_forker", "attr.inherit attr.enable_on_exec", "issue 3.3")
+{
+	/* The root event is off; the child's copy is enabled by its exec; its child must count too. */
+	struct perf_event_attr a = attr_of(TASK_CLOCK);
+	int fd;
+
+	a.inherit = a.disabled = a.enable_on_exec = 1;
+	fd = perf_open(&a, 0, -1, -1, 0);
+	NEED(fd);
+	pid_t pid = fork();
+
+	if (!pid) {
+		char *const argv[] = { "ptest-grandchild", NULL };
+		extern char **environ;
+
+		execve("/proc/self/exe", argv, environ);
+		_exit(1);
+	}
+	reap(pid);
+	spin_ms(10);
+	u64 v = read_u64(fd);
+
+	EXPECT_IN(v, 28000000, 70000000);
+}
+
+__attribute__((constructor)) static void grandchild_helper(int argc, char **argv)
+{
+	if (argc == 1 && !strcmp(argv[0], "ptest-grandchild")) {
+		grandchild();
+		_exit(0);
+	}
+}
+
+TEST("inherit/parent_exits_first", "attr.inherit", "F21")
+{
+	/* The task that was opened exits; its child goes on counting into the same event. */
+	int fds[2];
+	struct perf_event_attr a = attr_of(TASK_CLOCK);
+
+	NEED(pipe(fds));
+	NEED(pipe(wait_fd));
+	pid_t pid = fork();
+
+	if (!pid) {
+		char c;
+
+		if (read(wait_fd[0], &c, 1) != 1)
+			_exit(1);
+		if (!fork()) {
+			nap_ms(20);
+			spin_ms(40);
+			if (write(fds[1], "x", 1) != 1)
+				_exit(1);
+			pause();
+		}
+		_exit(0);
+	}
+	a.inherit = 1;
+	int fd = perf_open(&a, pid, -1, -1, 0);
+
+	NEED(fd);
+	EXPECT_EQ(write(wait_fd[1], "x", 1), 1);
+	waitpid(pid, NULL, 0);
+	char c;
+
+	EXPECT_EQ(read(fds[0], &c, 1), 1);
+	EXPECT(read_u64(fd) >= 38000000, "after the parent's end only %ld", (long)read_u64(fd));
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* ioctl: the calls beside ENABLE, DISABLE and RESET, and what is refused. */
+#include "ptest.h"
+
+TEST("ioctl/id_unique", "ioctl.ID", "perf_event_open(2)")
+{
+	int a = open_self(TASK_CLOCK), b = open_self(TASK_CLOCK);
+	u64 x = 0, y = 0;
+
+	NEED(ioctl(a, PERF_EVENT_IOC_ID, &x));
+	NEED(ioctl(b, PERF_EVENT_IOC_ID, &y));
+	EXPECT(x && y && x != y, "ids %ld and %ld", (long)x, (long)y);
+	EXPECT_ERR(ioctl(a, PERF_EVENT_IOC_ID, 1), EFAULT);
+}
+
+TEST("ioctl/period", "ioctl.PERIOD", "perf_event_open(2)")
+{
+	struct perf_event_attr a = attr_of(RAW_CYCLES);
+	u64 v = 100000;
+	int counting = open_self(RAW_CYCLES);
+
+	EXPECT_ERR(ioctl(counting, PERF_EVENT_IOC_PERIOD, &v), EINVAL);
+	a.sample_period = 1000000;
+	int fd = perf_open(&a, 0, -1, -1, 0);
+
+	NEED(fd);
+	NEED(ioctl(fd, PERF_EVENT_IOC_PERIOD, &v));
+	v = 0;
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_PERIOD, &v), EINVAL);
+	v = 1ull << 63;
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_PERIOD, &v), EINVAL);
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_PERIOD, 1), EFAULT);
+}
+
+TEST("ioctl/refused", "ioctl.SET_FILTER ioctl.SET_BPF ioctl.QUERY_BPF ioctl.unknown", "Linux 6.12")
+{
+	int fd = open_self(RAW_CYCLES);
+
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "x"), EINVAL);
+	EXPECT_ERR(ioctl(fd, 0x2477, 0), ENOTTY);
+	EXPECT_ERR(ioctl(fd, 0x5401, 0), ENOTTY);	/* TCGETS */
+}
+
+TEST("ioctl/refresh_counting", "ioctl.REFRESH", "PB-12")
+{
+	EXPECT_ERR(ioctl(open_self(RAW_CYCLES), PERF_EVENT_IOC_REFRESH, 1), EINVAL);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests share: opening, reading, burning time. */
+#include "ptest.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <time.h>
+
+struct perf_event_attr attr_of(u32 type, u64 config)
+{
+	return (struct perf_event_attr){ .type = type, .size = sizeof(struct perf_event_attr), .config = config };
+}
+
+int perf_open(const struct perf_event_attr *a, pid_t pid, int cpu, int group, unsigned long flags)
+{
+	return (int)syscall(SYS_perf_event_open, a, pid, cpu, group, flags);
+}
+
+int open_self(u32 type, u64 config)
+{
+	return open_with(type, config, 0, false, false);
+}
+
+int open_with(u32 type, u64 config, u64 read_format, bool disabled, bool inherit)
+{
+	struct perf_event_attr a = attr_of(type, config);
+
+	a.read_format = read_format;
+	a.disabled = disabled;
+	a.inherit = inherit;
+	int fd = perf_open(&a, 0, -1, -1, 0);
+
+	NEED(fd);
+	return fd;
+}
+
+u64 read_u64(int fd)
+{
+	u64 v = 0;
+	ssize_t n = read(fd, &v, sizeof(v));
+
+	EXPECT_EQ(n, sizeof(v));
+	return v;
+}
+
+struct times read_times(int fd)
+{
+	struct times t = { 0 };
+	ssize_t n = read(fd, &t, sizeof(t));
+
+	EXPECT_EQ(n, sizeof(t));
+	return t;
+}
+
+static u64 clock_ns(clockid_t c)
+{
+	struct timespec t;
+
+	clock_gettime(c, &t);
+	return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
+}
+
+u64 now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+u64 thread_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+__attribute__((noinline)) void spin_loops(u64 n)
+{
+	while (n--)
+		__asm__ volatile("" : "+r"(n));
+}
+
+void spin_ms(unsigned ms)
+{
+	u64 end = thread_cpu_ns() + ms * 1000000ull;
+
+	while (thread_cpu_ns() < end)
+		spin_loops(2000);
+}
+
+void nap_ms(unsigned ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+int run_child(void (*fn)(void *), void *arg)
+{
+	pid_t pid = fork();
+
+	NEED(pid);
+	if (!pid) {
+		fn(arg);
+		_exit(0);
+	}
+	return pid;
+}
+
+void reap(pid_t pid)
+{
+	int st;
+
+	NEED(waitpid(pid, &st, 0));
+	EXPECT(WIFEXITED(st) && !WEXITSTATUS(st), "child ended with status %#x", st);
+}
+
+int nr_cpus(void)
+{
+	return (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+void pin(int cpu)
+{
+	cpu_set_t s;
+
+	CPU_ZERO(&s);
+	CPU_SET(cpu, &s);
+	NEED(sched_setaffinity(0, sizeof(s), &s));
+}
+
+long read_long(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	long v = -1;
+
+	if (!f)
+		return -1;
+	if (fscanf(f, "%ld", &v) != 1)
+		v = -1;
+	fclose(f);
+	return v;
+}
+
+int write_long(const char *path, long v)
+{
+	char text[32];
+	int fd = open(path, O_WRONLY), n = snprintf(text, sizeof(text), "%ld\n", v);
+	ssize_t done;
+
+	if (fd < 0)
+		return -1;
+	done = write(fd, text, (size_t)n);
+	close(fd);
+	return done == n ? 0 : -1;
+}
+
+bool has_event(u32 type, u64 config)
+{
+	struct perf_event_attr a = attr_of(type, config);
+	int fd = perf_open(&a, 0, -1, -1, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
