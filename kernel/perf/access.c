@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who may measure what: perf_event_paranoid and capabilities.
+ *
+ *   -1  everything      0  no raw tracepoint data     1  no CPU-wide events
+ *    2  no kernel mode  3  nothing at all (Debian's extension)
+ *
+ * CAP_PERFMON or CAP_SYS_ADMIN lifts every level. exclude_kernel is never forced silently: the
+ * answer is EACCES, and perf retries with :u by itself.
+ */
+#include "core.h"
+
+bool access_privileged(void)
+{
+	return host_capable(HOST_CAP_PERFMON) || host_capable(HOST_CAP_SYS_ADMIN);
+}
+
+static bool allowed(int level)
+{
+	return sysctl_paranoid() <= level || access_privileged();
+}
+
+static int check_kernel(const struct perf_event_attr *attr, struct perf_why *why)
+{
+	if (!attr->exclude_kernel && !allowed(1))
+		return perf_refuse(why, -EACCES, "exclude_kernel", 0,
+				   "kernel counting needs perf_event_paranoid < 2 or CAP_PERFMON");
+	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_kernel && !allowed(1))
+		return perf_refuse(why, -EACCES, "exclude_callchain_kernel", 0,
+				   "kernel callchains need perf_event_paranoid < 2 or CAP_PERFMON");
+	return 0;
+}
+
+/* Checks that need only the attribute, in Linux's order. 0 or -errno. P. */
+int access_open(const struct perf_event_attr *attr, struct perf_why *why)
+{
+	int err = check_kernel(attr, why);
+
+	if (err)
+		return err;
+	if (attr->namespaces && !access_privileged())
+		return perf_refuse(why, -EACCES, "namespaces", 1, "needs CAP_PERFMON");
+	if (attr->freq) {
+		if (attr->sample_freq > (u64)sysctl_max_sample_rate())
+			return perf_refuse(why, -EINVAL, "sample_freq", attr->sample_freq,
+					   "above perf_event_max_sample_rate");
+	} else if (attr->sample_period >> 63) {
+		return perf_refuse(why, -EINVAL, "sample_period", attr->sample_period,
+				   "has more than 63 bits");
+	}
+	if (attr->sample_type & PERF_SAMPLE_PHYS_ADDR && !allowed(1))
+		return perf_refuse(why, -EACCES, "sample_type", attr->sample_type,
+				   "physical addresses need CAP_PERFMON");
+	return 0;
+}
+
+/* May current count everything on a CPU? */
+int access_cpu(struct perf_why *why)
+{
+	if (!allowed(0))
+		return perf_refuse(why, -EACCES, "pid", (u64)-1,
+				   "CPU-wide events need perf_event_paranoid < 1 or CAP_PERFMON");
+	return 0;
+}
+
+/* May current measure t? */
+int access_task(struct task *t, struct perf_why *why)
+{
+	if (!access_privileged() && !host_may_observe(t))
+		return perf_refuse(why, -EACCES, "pid", host_task_tid(t), "not allowed to observe it");
+	return 0;
+}

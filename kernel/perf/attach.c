@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events enter and leave contexts; contexts are found and made for tasks. All of it P, under
+ * perf_mutex; what touches a context runs as its owner through ctx_call.
+ */
+#include "core.h"
+
+struct attach_request {
+	struct perf_event *e, *leader;
+	struct perf_bucket *bucket;
+};
+
+static void attach_in_ctx(struct perf_ctx *ctx, void *arg)
+{
+	struct attach_request *r = arg;
+	struct perf_event *e = r->e;
+
+	ctx_clock(ctx);
+	if (r->leader && r->leader->group.placed)
+		group_evict(r->leader);
+	ctx_add_event(ctx, e, r->bucket);
+	if (r->leader)
+		group_join(r->leader, e);
+	group_relist(e->leader);
+	resched_ctx(ctx, e->leader->group.pmu);
+}
+
+/* Put e, new and a group of one, into ctx and into leader's group (NULL: its own). */
+void event_attach(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucket *b,
+		  struct perf_event *leader)
+{
+	struct attach_request r = { e, leader == e ? NULL : leader, b };
+
+	ctx_call(ctx, attach_in_ctx, &r);
+}
+
+static void detach_in_ctx(struct perf_ctx *ctx, void *arg)
+{
+	struct perf_event *e = arg, *leader = e->leader;
+	struct pmu *pmu = leader->group.pmu;
+
+	ctx_clock(ctx);
+	if (leader->group.placed)
+		group_evict(leader);
+	else
+		group_settle(leader);
+	group_leave(e);
+	e->state = PERF_GONE;
+	group_relist(e);
+	userpage_update(e);
+	ctx_del_event(e);
+	resched_ctx(ctx, pmu);
+}
+
+/* Take e out of its context and its group; it keeps what it has counted. No-op without a context. */
+void event_detach(struct perf_event *e)
+{
+	if (e->ctx)
+		ctx_call(e->ctx, detach_in_ctx, e);
+	else if (!is_leader(e) || e->group.nr > 1)
+		group_leave(e);
+}
+
+/* The task's running CPU brings in the context that was made for it meanwhile. IRQs off. */
+static void bring_in(void *arg)
+{
+	struct perf_ctx *ctx = arg;
+	struct perf_cpu *pc = this_perf_cpu();
+
+	if (ctx->task == host_current() && ctx->oncpu < 0 && pc->online) {
+		ASSERT_PERF(!pc->task_ctx);
+		ctx_in(ctx, pc);
+	}
+}
+
+/*
+ * A context for a task that has none. The task may be running anywhere, on a CPU that did not see
+ * it yet: after the store every switch to it sees it, and the visit catches a task that runs.
+ */
+static struct perf_ctx *make_ctx(struct perf_task *pt)
+{
+	struct perf_ctx *ctx = ctx_alloc(pt->task);
+
+	if (!ctx)
+		return NULL;
+	__atomic_store_n(&pt->ctx, ctx, __ATOMIC_SEQ_CST);
+	if (pt->task == host_current()) {
+		u64 flags = host_irq_save();
+
+		bring_in(ctx);
+		host_irq_restore(flags);
+		return ctx;
+	}
+	for (u32 c = 0; c < host_nr_cpus(); c++)
+		if (host_cpu_online(c))
+			(void)host_call_on_cpu(c, bring_in, ctx);
+	return ctx;
+}
+
+/*
+ * The context of t, made if need be, pinned to t: no family switch moves it away until ctx_unpin.
+ * NULL with *err = -ESRCH (t has exited) or -ENOMEM.
+ */
+struct perf_ctx *ctx_of_task(struct task *t, int *err)
+{
+	struct perf_task *pt = perf_task_get(t);
+
+	*err = -ENOMEM;
+	if (!pt)
+		return NULL;
+	if (pt->dead) {
+		*err = -ESRCH;
+		return NULL;
+	}
+	for (;;) {
+		struct perf_ctx *ctx = __atomic_load_n(&pt->ctx, __ATOMIC_ACQUIRE);
+		u64 flags;
+		bool ours;
+
+		if (!ctx)
+			ctx = make_ctx(pt);
+		if (!ctx)
+			return NULL;
+		flags = host_irq_save();
+		host_spin_lock(&ctx->lock);
+		ours = ctx->task == t;	/* else a family switch came between */
+		if (ours)
+			ctx->pins++;
+		host_spin_unlock(&ctx->lock);
+		host_irq_restore(flags);
+		if (ours)
+			return ctx;
+	}
+}
+
+void ctx_unpin(struct perf_ctx *ctx)
+{
+	u64 flags = host_irq_save();
+
+	host_spin_lock(&ctx->lock);
+	ASSERT_PERF(ctx->pins);
+	ctx->pins--;
+	host_spin_unlock(&ctx->lock);
+	host_irq_restore(flags);
+}
+
+static void part_from_task(struct perf_ctx *ctx, void *arg)
+{
+	struct perf_cpu *pc = this_perf_cpu();
+
+	(void)arg;
+	if (ctx->oncpu >= 0) {
+		ctx_clock(ctx);
+		pc->task_ctx = NULL;
+		ctx->oncpu = -1;
+	}
+	__atomic_store_n(&(*host_task_slot(ctx->task))->ctx, NULL, __ATOMIC_RELEASE);
+}
+
+/* A task's context without events costs every switch something: drop it. */
+void ctx_drop_if_empty(struct perf_ctx *ctx)
+{
+	if (!ctx->task || ctx->nr_events || ctx->pins)
+		return;
+	ctx_call(ctx, part_from_task, NULL);
+	ctx_free(ctx);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Contexts: the events of a task, or of a CPU.
+ *
+ * A context is in on a CPU or out. A CPU's own context is in for ever; a task's is in while the task
+ * runs. That decides who owns the state of its events: in - the CPU it is in on, with IRQs off; out -
+ * whoever holds ctx->lock. oncpu changes only under the lock, so ctx_call can decide under it where
+ * to work: here, or by an IPI on the CPU that has it, and again if it has moved meanwhile.
+ *
+ * The clock. time advances while the context is in. A bucket (events of one CPU filter) has its
+ * own, which advances while the context is in on that CPU.
+ */
+#include "core.h"
+
+static void bucket_init(struct perf_bucket *b, int cpu)
+{
+	b->cpu = cpu;
+	list_init(&b->soft);
+	for (u32 i = 0; i < PMU_MAX; i++) {
+		list_init(&b->pmu[i].pinned);
+		list_init(&b->pmu[i].flexible);
+	}
+}
+
+void ctx_init(struct perf_ctx *ctx, struct task *t)
+{
+	host_spin_init(&ctx->lock);
+	ctx->task = t;
+	ctx->oncpu = -1;
+	list_init(&ctx->events);
+	list_init(&ctx->mapped);
+	bucket_init(&ctx->any, -1);
+}
+
+/* For a task; counts as a user of the switch hook. NULL: no memory. P, m. */
+struct perf_ctx *ctx_alloc(struct task *t)
+{
+	struct perf_ctx *ctx = host_zalloc(sizeof(*ctx));
+
+	if (!ctx)
+		return NULL;
+	ctx_init(ctx, t);
+	STAT_INC(contexts);
+	__atomic_fetch_add(&perf_switch_users, 1, __ATOMIC_SEQ_CST);
+	return ctx;
+}
+
+/* No task has it any more and it is out. P, m. */
+void ctx_free(struct perf_ctx *ctx)
+{
+	ASSERT_PERF(ctx->oncpu < 0 && !ctx->nr_events && list_empty(&ctx->events));
+	for (u32 c = 0; ctx->bycpu && c < host_nr_cpus(); c++) {
+		if (ctx->bycpu[c])
+			STAT_DEC(buckets);
+		host_free(ctx->bycpu[c]);
+	}
+	host_free(ctx->bycpu);
+	__atomic_fetch_sub(&perf_switch_users, 1, __ATOMIC_SEQ_CST);
+	STAT_DEC(contexts);
+	host_free(ctx);
+}
+
+/* Bring the clock up to now. c. */
+void ctx_clock(struct perf_ctx *ctx)
+{
+	u64 now, passed;
+
+	ASSERT_PERF(ctx_owned(ctx));
+	if (ctx->oncpu < 0)
+		return;
+	now = host_now();
+	passed = now - ctx->stamp;
+	ctx->time += passed;
+	ctx->any.time = ctx->time;
+	if (ctx->here)
+		ctx->here->time += passed;
+	ctx->stamp = now;
+}
+
+struct ctx_request {
+	struct perf_ctx *ctx;
+	void (*fn)(struct perf_ctx *, void *);
+	void *arg;
+	int elsewhere;		/* CPU to try, -1: done */
+};
+
+/* Run the request if the context can be worked on from here. IRQs off. */
+static void try_call(void *arg)
+{
+	struct ctx_request *r = arg;
+	struct perf_ctx *ctx = r->ctx;
+
+	host_spin_lock(&ctx->lock);
+	r->elsewhere = ctx->oncpu == (int)host_cpu() ? -1 : ctx->oncpu;
+	if (r->elsewhere < 0)
+		r->fn(ctx, r->arg);
+	host_spin_unlock(&ctx->lock);
+}
+
+/*
+ * Run fn(ctx, arg) as the owner of ctx: IRQs off, on the CPU it is in on, or with it kept out. The
+ * caller's mutex keeps ctx alive. P, m.
+ */
+void ctx_call(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void *arg)
+{
+	struct ctx_request r = { ctx, fn, arg, -1 };
+	u64 flags = host_irq_save();
+
+	ASSERT_PERF(host_mutex_held(&perf_mutex));
+	try_call(&r);
+	host_irq_restore(flags);
+	while (r.elsewhere >= 0) {
+		STAT_INC(remote_calls);
+		if (host_call_on_cpu((u32)r.elsewhere, try_call, &r))
+			ASSERT_PERF(!"context in on a CPU that is off");
+	}
+}
+
+/* The bucket for events with this filter, made if need be. NULL: no memory. P, m. */
+struct perf_bucket *ctx_bucket(struct perf_ctx *ctx, int cpu)
+{
+	struct perf_bucket *b;
+
+	if (cpu < 0 || !ctx->task)
+		return &ctx->any;	/* a CPU's context has nothing to filter */
+	if (!ctx->bycpu) {
+		struct perf_bucket **all = host_zalloc(host_nr_cpus() * sizeof(struct perf_bucket *));
+
+		if (!all)
+			return NULL;
+		WRITE_ONCE(ctx->bycpu, all);	/* ctx_in reads it on another CPU */
+	}
+	b = ctx->bycpu[cpu];
+	if (b)
+		return b;
+	b = host_zalloc(sizeof(*b));
+	if (!b)
+		return NULL;
+	bucket_init(b, cpu);
+	STAT_INC(buckets);
+	__atomic_store_n(&ctx->bycpu[cpu], b, __ATOMIC_RELEASE);
+	return b;
+}
+
+static struct perf_bucket *bucket_here(struct perf_ctx *ctx, u32 cpu)
+{
+	struct perf_bucket **all = READ_ONCE(ctx->bycpu);
+
+	return all && ctx->task ? __atomic_load_n(&all[cpu], __ATOMIC_ACQUIRE) : NULL;
+}
+
+/* Link e into ctx. mc, after ctx_clock. */
+void ctx_add_event(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucket *b)
+{
+	ASSERT_PERF(ctx_owned(ctx) && !e->ctx);
+	if (!ctx->here && ctx->oncpu >= 0)
+		ctx->here = bucket_here(ctx, (u32)ctx->oncpu);
+	e->ctx = ctx;
+	e->bucket = b;
+	b->users++;
+	list_add_tail(&e->ctx_node, &ctx->events);
+	ctx->nr_events++;
+	/* Copies with a value of their own per task stay with their task. */
+	if (e->attr.inherit_stat || (e->attr.inherit && e->attr.sample_type & PERF_SAMPLE_READ))
+		ctx->noswap++;
+	ctx->clone_id = 0;
+	event_restamp(e);
+}
+
+/* e is alone in its group, not listed, not placed. mc. */
+void ctx_del_event(struct perf_event *e)
+{
+	struct perf_ctx *ctx = e->ctx;
+
+	ASSERT_PERF(ctx_owned(ctx) && !is_placed(e) && !e->soft_listed && !e->group.listed);
+	list_del(&e->ctx_node);
+	list_del(&e->map_node);
+	ctx->nr_events--;
+	if (e->attr.inherit_stat || (e->attr.inherit && e->attr.sample_type & PERF_SAMPLE_READ))
+		ctx->noswap--;
+	ctx->clone_id = 0;
+	e->bucket->users--;
+	e->bucket = NULL;
+	e->ctx = NULL;
+}
+
+static void update_pages(struct perf_ctx *ctx)
+{
+	struct perf_event *e;
+
+	list_for_each(e, &ctx->mapped, map_node) {
+		event_settle(e);
+		userpage_update(e);
+	}
+}
+
+/* ctx's task starts to run on this CPU. Places nothing. o. */
+void ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc)
+{
+	host_spin_lock(&ctx->lock);
+	ASSERT_PERF(ctx->oncpu < 0);
+	ctx->oncpu = (int)pc->id;
+	ctx->stamp = host_now();
+	ctx->here = bucket_here(ctx, pc->id);
+	host_spin_unlock(&ctx->lock);
+	pc->task_ctx = ctx;
+}
+
+/* It stops: everything of it leaves the counters of this CPU. o. */
+void ctx_out(struct perf_ctx *ctx, struct perf_cpu *pc)
+{
+	ASSERT_PERF(pc->task_ctx == ctx && ctx->oncpu == (int)pc->id);
+	ctx_clock(ctx);
+	for (u32 i = 0; i < perf_nr_pmus; i++)
+		evict_ctx(&pc->pmu[i], ctx);
+	if (!list_empty(&ctx->mapped))
+		update_pages(ctx);
+	pc->task_ctx = NULL;
+	host_spin_lock(&ctx->lock);
+	ctx->oncpu = -1;
+	ctx->here = NULL;
+	host_spin_unlock(&ctx->lock);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The perf core's own structures. Private to kernel/perf. Theory: README.md.
+ *
+ * Letters on members say who may touch them:
+ *   I  immutable after creation
+ *   m  perf_mutex
+ *   c  the context: if it is in on a CPU, that CPU with IRQs off; if it is out, ctx->lock
+ *   mc written under both, so either is enough to read
+ *   o  the CPU that owns the structure, IRQs off
+ *   a  atomic
+ */
+#ifndef PERF_CORE_H
+#define PERF_CORE_H
+
+#include "host.h"
+#include "pmu.h"
+
+#include <perch/perf.h>
+
+#define ASSERT_PERF(cond)	HOST_ASSERT(cond)
+
+extern host_mutex perf_mutex;	/* README "Locks": who exists, who belongs to whom */
+
+/* What an event is, ordered so that "on or active" is >= PERF_ON. */
+enum perf_state {
+	PERF_GONE = -3,		/* no context any more (task exited, remove_on_exec); counts stay */
+	PERF_ERROR = -2,	/* pinned, and once found no counter */
+	PERF_OFF = -1,
+	PERF_ON = 0,
+};
+
+enum perf_kind {
+	PERF_KIND_HW,		/* needs a counter of event->pmu */
+	PERF_KIND_CLOCK,	/* cpu-clock, task-clock: the count is the running time */
+	PERF_KIND_COUNT,	/* software id that perf_sw_event counts */
+	PERF_KIND_NONE,		/* dummy, bpf-output, cgroup-switches: nothing counts it */
+};
+
+/* A group is its leader: every event carries the group of one it would be. */
+struct perf_group {
+	struct list members;	/* siblings, by group_node, without the leader (mc) */
+	u32 nr;			/* members + 1 (mc) */
+	u32 generation;		/* changes whenever the set of members does (mc) */
+	struct pmu *pmu;	/* hardware PMU of any member, NULL: software only (mc) */
+	struct list node;	/* bucket's pinned or flexible list when it may run (c) */
+	bool listed;		/* node is on such a list (c) */
+	bool placed;		/* all members that are on have counters (c) */
+	u64 order;		/* place in the queue: smaller goes first (c) */
+	struct list active;	/* perf_cpu_pmu.active when placed (o of that CPU) */
+};
+
+struct perf_event {
+	struct perf_event_attr attr;	/* I, but enable_on_exec and sample_period (c) */
+	int cpu;		/* filter, -1: any (I) */
+	u64 id;			/* I */
+	enum perf_kind kind;	/* I */
+	struct pmu *pmu;	/* NULL for software (I) */
+	struct perf_event *root;	/* the event with the file; itself for that one (I) */
+
+	/* family and file */
+	struct list children;	/* of a root: live copies, by child_node (m) */
+	struct list child_node;	/* m */
+	struct list owner_node;	/* in perf_task.owned of who opened it (m) */
+	u64 child_count;	/* what exited copies left: of a root (m) */
+	u64 child_enabled, child_running;
+	u64 lost;		/* PERF_FORMAT_LOST: of a root (a) */
+	void *page;		/* control page while mapped (mc) */
+	void *pages[1];		/* what the host maps (m) */
+	u32 nr_maps;		/* m */
+
+	/* place */
+	struct perf_ctx *ctx;	/* NULL when GONE (mc) */
+	struct perf_bucket *bucket;	/* of its cpu in ctx (mc) */
+	struct list ctx_node;	/* ctx->events (mc) */
+	struct perf_event *leader;	/* mc */
+	struct list group_node;	/* leader's group.members (mc) */
+	struct perf_group group;
+	struct list soft_node;	/* bucket->soft (c) */
+	bool soft_listed;	/* c */
+	struct list map_node;	/* ctx->mapped (c) */
+
+	/* state, time, count (c) */
+	enum perf_state state;
+	u64 count;
+	u64 enabled, running;
+	u64 estamp;		/* ctx clock at the last settlement of enabled */
+	u64 rstamp;		/* bucket or ctx clock at the last settlement of running */
+	struct perf_hw hw;
+	u64 sample_period;	/* 0: counting */
+	u64 last_period;
+	u32 takers;		/* who wants its overflows (rings, signals): without any, the
+				 * counter only interrupts for its width */
+	s64 period_left;	/* until the next sample; kept while off a counter */
+};
+
+/*
+ * The events of a context with the same CPU filter. Groups that cannot run here are in another
+ * bucket and cost a switch nothing.
+ */
+struct perf_bucket {
+	int cpu;		/* -1: any (I) */
+	u64 time;		/* ns that the context was in on this CPU (c) */
+	u64 users;		/* events (m) */
+	struct list soft;	/* enabled events of kind COUNT (c) */
+	struct {
+		struct list pinned;	/* groups that want to run: leader on, not ERROR (c) */
+		struct list flexible;	/* by order (c) */
+	} pmu[PMU_MAX];
+};
+
+struct perf_ctx {
+	host_spinlock lock;
+	struct task *task;	/* whose events these are now, NULL: a CPU's (c) */
+	int oncpu;		/* CPU it is in on, -1: out; changes only under lock */
+	u32 pins;		/* > 0: must stay with its task (c) */
+	u32 noswap;		/* events that forbid the family switch (mc) */
+	u64 clone_id;		/* equal and not 0: contexts are copies of each other (c) */
+	u64 time, stamp;	/* clock: ns in, and host_now() when last added up (c) */
+	struct list events;	/* all, by ctx_node (mc) */
+	u32 nr_events;		/* mc */
+	struct perf_bucket any;
+	struct perf_bucket **bycpu;	/* by CPU number; made for the first filtered event (mc) */
+	struct perf_bucket *here;	/* bucket of oncpu, or NULL (c) */
+	u32 nr_groups[PMU_MAX];	/* groups listed, all buckets (c) */
+	bool unmet[PMU_MAX];	/* a group that could run did not fit the last time (c) */
+	u64 rotated[PMU_MAX];	/* ctx time of the last rotation (c) */
+	struct list mapped;	/* events with a control page (c) */
+};
+
+/* One PMU on one CPU. All (o). */
+struct perf_cpu_pmu {
+	struct pmu *pmu;
+	struct perf_cpu *cpu;
+	u64 used;		/* counters taken */
+	u64 pinned;		/* of these, by pinned groups */
+	struct list active;	/* placed groups */
+	struct perf_event *exclusive;	/* the placed exclusive group, if any */
+	struct perf_event *slot[64];	/* who is on the counter */
+	bool paused;		/* by the core, or not yet started */
+	bool online;
+	struct host_timer timer;	/* rotation */
+};
+
+struct perf_cpu {
+	u32 id;			/* I */
+	bool online;
+	struct perf_ctx ctx;	/* the CPU's own context: in for ever */
+	struct perf_ctx *task_ctx;	/* of the running task, or NULL (o) */
+	struct perf_cpu_pmu pmu[PMU_MAX];
+	u32 touched;		/* PMUs paused by the running operation (o) */
+	u32 tick_events;	/* placed events that need the tick (o) */
+};
+
+/* What a task has of perf. Made at the first need, freed with the task. */
+struct perf_task {
+	struct task *task;	/* I */
+	struct perf_ctx *ctx;	/* written on the CPU where the task runs, or under perf_mutex before
+				 * the task can run; see ctx_of_task */
+	bool dead;		/* exited: no context may be made any more (m) */
+	struct list owned;	/* events it opened, by owner_node (m) */
+	struct perf_why why;	/* last refusal (m) */
+};
+
+struct perf_stats {		/* a */
+	u64 events, contexts, buckets, tasks, pages;	/* live objects */
+	u64 opens, refusals, switches, family_switches, rotations, remote_calls, overflows, spurious;
+	u64 inherited, folded, pinned_errors;
+};
+extern struct perf_stats perf_stats;
+#define STAT_ADD(name, n)	((void)__atomic_fetch_add(&perf_stats.name, (u64)(n), __ATOMIC_RELAXED))
+#define STAT_INC(name)		STAT_ADD(name, 1)
+#define STAT_DEC(name)		STAT_ADD(name, -1)
+
+extern struct perf_cpu perf_cpus[HOST_MAX_CPUS];
+extern struct pmu *perf_pmus[PMU_MAX];
+extern u32 perf_nr_pmus;
+
+static inline struct perf_cpu *this_perf_cpu(void)
+{
+	return &perf_cpus[host_cpu()];
+}
+
+/* The leader, then its members. */
+#define for_each_member(e, leader)						\
+	for (e = (leader); e; e = group_next(leader, e))
+static inline struct perf_event *group_next(struct perf_event *leader, struct perf_event *e)
+{
+	struct list *n = e == leader ? leader->group.members.next : e->group_node.next;
+
+	return n == &leader->group.members ? NULL : list_entry(n, struct perf_event, group_node);
+}
+
+static inline bool is_leader(const struct perf_event *e) { return e->leader == e; }
+static inline bool is_sampling(const struct perf_event *e) { return e->sample_period != 0; }
+static inline bool is_placed(const struct perf_event *e) { return e->hw.counter >= 0; }
+/* Time counts for it: itself and its leader are on. */
+static inline bool is_enabled(const struct perf_event *e)
+{
+	return e->state >= PERF_ON && e->leader->state >= PERF_ON;
+}
+/* It counts whenever its bucket's clock runs (software group) or right now (hardware group). */
+static inline bool is_running(const struct perf_event *e)
+{
+	return is_enabled(e) && (!e->leader->group.pmu || e->leader->group.placed);
+}
+
+/* May this code touch the (c) members of ctx? */
+static inline bool ctx_owned(const struct perf_ctx *ctx)
+{
+	return host_irqs_off() && (ctx->oncpu == (int)host_cpu() ||
+				   (ctx->oncpu < 0 && host_spin_held(&ctx->lock)));
+}
+
+/* attr.c */
+int attr_copy_in(u64 uattr, struct perf_event_attr *attr, struct perf_why *why);
+int attr_validate(struct perf_event_attr *attr, struct perf_why *why);
+
+/* access.c */
+int access_open(const struct perf_event_attr *attr, struct perf_why *why);
+int access_cpu(struct perf_why *why);
+int access_task(struct task *t, struct perf_why *why);
+bool access_privileged(void);
+
+/* refusal.c */
+void refusal_note(const struct perf_why *why);
+
+/* sysctl.c */
+int sysctl_paranoid(void);
+int sysctl_max_sample_rate(void);
+int sysctl_max_stack(void);
+int sysctl_user_access(void);
+int sysctl_debug(void);
+
+/* task.c: P, perf_mutex held. NULL: out of memory. */
+struct perf_task *perf_task_get(struct task *t);
+
+/* event.c */
+struct perf_event *event_alloc(const struct perf_event_attr *attr, int cpu, struct perf_event *root);
+void event_free(struct perf_event *e);
+void event_settle(struct perf_event *e);	/* c, after ctx_clock */
+void event_restamp(struct perf_event *e);
+void group_settle(struct perf_event *leader);
+void event_set_state(struct perf_event *e, enum perf_state state);
+void event_relist(struct perf_event *e);
+void event_enable(struct perf_event *e);	/* m: in its context, wherever that is */
+void event_disable(struct perf_event *e);
+void event_reset(struct perf_event *e);
+void event_set_period(struct perf_event *e, u64 period);
+
+/* group.c */
+void group_init(struct perf_event *e);
+void group_join(struct perf_event *leader, struct perf_event *e);	/* mc */
+void group_leave(struct perf_event *e);	/* mc, or m when GONE; promotes the members of a leader */
+int group_check(struct perf_event *leader, const struct perf_event *e, struct perf_why *why);
+void group_relist(struct perf_event *leader);	/* c */
+void group_requeue(struct perf_event *leader);	/* c: to the end of its queue */
+
+/* queue.c: c */
+void queue_insert(struct perf_event *leader, bool keep_order);
+void queue_remove(struct perf_event *leader);
+struct perf_event *queue_first(struct perf_ctx *ctx, u32 pmu, bool pinned);
+struct perf_event *queue_next(struct perf_event *g);
+
+/* context.c */
+void ctx_init(struct perf_ctx *ctx, struct task *t);
+struct perf_ctx *ctx_alloc(struct task *t);
+void ctx_free(struct perf_ctx *ctx);
+void ctx_clock(struct perf_ctx *ctx);
+void ctx_call(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void *arg);	/* P, m */
+struct perf_bucket *ctx_bucket(struct perf_ctx *ctx, int cpu);	/* P, m: makes it. NULL: no memory */
+void ctx_add_event(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucket *b);	/* mc */
+void ctx_del_event(struct perf_event *e);	/* mc; the group is left as it is */
+void ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc);
+void ctx_out(struct perf_ctx *ctx, struct perf_cpu *pc);
+struct perf_ctx *ctx_of_task(struct task *t, int *err);	/* P, m: pinned */
+void ctx_unpin(struct perf_ctx *ctx);
+
+/* attach.c: P, m */
+void event_attach(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucket *b,
+		  struct perf_event *leader);
+void event_detach(struct perf_event *e);	/* from context and group; state GONE */
+void ctx_drop_if_empty(struct perf_ctx *ctx);
+
+/* place.c: o */
+bool group_could_open(struct perf_event *leader, const struct perf_event *extra);	/* pure */
+void group_evict(struct perf_event *leader);
+void event_evict(struct perf_event *e);
+void place_pass(struct perf_cpu *pc, u32 pmu);
+void place_flexible(struct perf_cpu_pmu *pp, struct perf_ctx *a, struct perf_ctx *b);
+void evict_flexible(struct perf_cpu_pmu *pp);
+void evict_ctx(struct perf_cpu_pmu *pp, struct perf_ctx *ctx);
+void cpu_commit(struct perf_cpu *pc);
+void resched_ctx(struct perf_ctx *ctx, struct pmu *pmu);
+
+/* rotate.c: o */
+void rotate_init(struct perf_cpu_pmu *pp);
+void rotate_want(struct perf_cpu_pmu *pp);
+bool rotate_due(const struct perf_cpu_pmu *pp, const struct perf_ctx *ctx);
+void rotate_now(struct perf_cpu_pmu *pp);
+
+/* count.c: o */
+void count_touch(struct perf_cpu_pmu *pp);
+void count_start(struct perf_cpu_pmu *pp, struct perf_event *e);
+void count_stop(struct perf_cpu_pmu *pp, struct perf_event *e);
+void count_read(struct perf_event *e);
+
+/* inherit.c */
+int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, bool thread);	/* P, m */
+void family_fold(struct perf_event *child);	/* m: child is detached; frees it */
+void family_kill(struct perf_event *root);	/* m: detaches and frees all copies */
+
+/* read.c */
+size_t read_size_for(u64 read_format, u32 nr);
+long read_event(struct perf_event *e, u64 buf, size_t n);
+
+/* file.c */
+extern const struct host_file_ops perf_file_ops;
+
+/* sw.c */
+int sw_event_init(struct perf_event *e, struct perf_why *why);
+void sw_event_born(struct perf_event *e);
+void sw_event_dies(struct perf_event *e);
+
+/* userpage.c */
+int userpage_map(struct perf_event *e, const struct host_map_req *req, void *const **pages);
+void userpage_unmap(struct perf_event *e);
+void userpage_update(struct perf_event *e);	/* c */
+
+/* pmu.c */
+int pmu_event_init(struct perf_event *e, bool task, struct perf_why *why);
+
+#endif

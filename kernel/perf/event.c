@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One event: its life, its state and its times.
+ *
+ * State. OFF and ON are what the user asked for; ERROR is a pinned event that once found no
+ * counter; GONE has left its context for good, and only its counts remain. Whether an ON event
+ * counts right now is not a state but a fact: is_running().
+ *
+ * Time. A context has a clock that runs while the context is in. An event holds two totals and two
+ * stamps. Nothing is written to it while time passes: event_settle adds what has passed since the
+ * stamps, and everyone who changes what is_enabled() or is_running() would say settles first. So
+ * a hundred events that wait for a counter cost a context switch nothing.
+ */
+#include "core.h"
+
+static u64 next_id = 1;	/* a */
+
+/* A new event with state from attr.disabled; with root: a copy that inherits. NULL: no memory. P. */
+struct perf_event *event_alloc(const struct perf_event_attr *attr, int cpu, struct perf_event *root)
+{
+	struct perf_event *e = host_zalloc(sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->attr = *attr;
+	e->cpu = cpu;
+	e->id = __atomic_fetch_add(&next_id, 1, __ATOMIC_RELAXED);
+	e->root = root ? root : e;
+	e->state = attr->disabled ? PERF_OFF : PERF_ON;
+	e->hw.counter = -1;
+	e->sample_period = attr->sample_period;
+	if (attr->freq && attr->sample_freq)
+		e->sample_period = 1;
+	e->last_period = e->sample_period;
+	e->period_left = (s64)e->sample_period;
+	list_init(&e->children);
+	list_init(&e->child_node);
+	list_init(&e->owner_node);
+	list_init(&e->ctx_node);
+	list_init(&e->soft_node);
+	list_init(&e->map_node);
+	group_init(e);
+	STAT_INC(events);
+	return e;
+}
+
+/* e is in no context, group or family. P. */
+void event_free(struct perf_event *e)
+{
+	ASSERT_PERF(!e->ctx && !is_placed(e) && is_leader(e) && list_empty(&e->group.members));
+	ASSERT_PERF(list_empty(&e->children) && list_empty(&e->child_node));
+	ASSERT_PERF(list_empty(&e->owner_node) && !e->nr_maps);
+	sw_event_dies(e);
+	STAT_DEC(events);
+	host_free(e);
+}
+
+/* The clock that says how long e could have run. */
+static u64 run_clock(const struct perf_event *e)
+{
+	return e->leader->group.pmu ? e->ctx->time : e->bucket->time;
+}
+
+/* Forget the time since the stamps (when it has been settled, or the clock changes). */
+void event_restamp(struct perf_event *e)
+{
+	e->estamp = e->ctx->time;
+	e->rstamp = run_clock(e);
+}
+
+/* Bring the totals up to the context's clock. c, after ctx_clock. */
+void event_settle(struct perf_event *e)
+{
+	ASSERT_PERF(ctx_owned(e->ctx));
+	if (is_enabled(e))
+		e->enabled += e->ctx->time - e->estamp;
+	if (is_running(e)) {
+		u64 ran = run_clock(e) - e->rstamp;
+
+		e->running += ran;
+		if (e->kind == PERF_KIND_CLOCK)
+			e->count += ran;
+	}
+	ASSERT_PERF(e->running <= e->enabled);
+	event_restamp(e);
+}
+
+void group_settle(struct perf_event *leader)
+{
+	struct perf_event *e;
+
+	for_each_member(e, leader)
+		event_settle(e);
+}
+
+/* e enters or leaves the list of software events that hooks look at. c. */
+void event_relist(struct perf_event *e)
+{
+	bool want = e->kind == PERF_KIND_COUNT && is_enabled(e);
+
+	if (want == e->soft_listed)
+		return;
+	e->soft_listed = want;
+	if (want)
+		list_add_tail(&e->soft_node, &e->bucket->soft);
+	else
+		list_del(&e->soft_node);
+}
+
+/* Change the state. An event that stops being ON has been evicted before. c, after ctx_clock. */
+void event_set_state(struct perf_event *e, enum perf_state state)
+{
+	ASSERT_PERF(state >= PERF_ON || !is_placed(e));
+	ASSERT_PERF(state >= PERF_ON || !is_leader(e) || !e->group.placed);
+	if (is_leader(e))
+		group_settle(e);
+	else
+		event_settle(e);
+	e->state = state;
+	group_relist(e->leader);
+}
+
+static void enable_in_ctx(struct perf_ctx *ctx, void *arg)
+{
+	struct perf_event *e = arg;
+
+	if (e->state >= PERF_ON || e->state < PERF_ERROR)
+		return;
+	ctx_clock(ctx);
+	/* A group runs with all members that are on: take it off and place it again with e. */
+	if (e->leader->group.placed)
+		group_evict(e->leader);
+	event_set_state(e, PERF_ON);
+	resched_ctx(ctx, e->leader->group.pmu);
+	userpage_update(e);
+}
+
+static void disable_in_ctx(struct perf_ctx *ctx, void *arg)
+{
+	struct perf_event *e = arg;
+
+	if (e->state < PERF_ON)
+		return;
+	ctx_clock(ctx);
+	if (is_leader(e) && e->group.placed)
+		group_evict(e);
+	else if (is_placed(e))
+		event_evict(e);
+	event_set_state(e, PERF_OFF);
+	resched_ctx(ctx, e->leader->group.pmu);
+	userpage_update(e);
+}
+
+static void reset_in_ctx(struct perf_ctx *ctx, void *arg)
+{
+	struct perf_event *e = arg;
+
+	ctx_clock(ctx);
+	event_settle(e);
+	if (is_placed(e))
+		count_read(e);
+	e->count = 0;
+	userpage_update(e);
+}
+
+/* The three below: P, m. An event without a context keeps its state. */
+void event_enable(struct perf_event *e)
+{
+	if (e->ctx)
+		ctx_call(e->ctx, enable_in_ctx, e);
+}
+
+void event_disable(struct perf_event *e)
+{
+	if (e->ctx)
+		ctx_call(e->ctx, disable_in_ctx, e);
+}
+
+/* Clears the event's own count, neither times nor what exited copies left. */
+void event_reset(struct perf_event *e)
+{
+	if (e->ctx)
+		ctx_call(e->ctx, reset_in_ctx, e);
+	else
+		e->count = 0;
+}
+
+struct period_change {
+	struct perf_event *e;
+	u64 value;
+};
+
+static void period_in_ctx(struct perf_ctx *ctx, void *arg)
+{
+	struct period_change *c = arg;
+	struct perf_event *e = c->e;
+	bool placed = is_placed(e);
+
+	ctx_clock(ctx);
+	if (placed)
+		group_evict(e->leader);
+	if (e->attr.freq)
+		e->attr.sample_freq = c->value;
+	else
+		e->attr.sample_period = e->sample_period = c->value;
+	e->period_left = 0;	/* the next start takes a whole new period, as on Linux */
+	if (placed)
+		resched_ctx(ctx, e->leader->group.pmu);
+}
+
+/* New period or frequency of a sampling event, checked by the caller. P, m. */
+void event_set_period(struct perf_event *e, u64 value)
+{
+	struct period_change c = { e, value };
+
+	if (e->ctx)
+		ctx_call(e->ctx, period_in_ctx, &c);
+	else if (e->attr.freq)
+		e->attr.sample_freq = value;
+	else
+		e->attr.sample_period = e->sample_period = value;
+}

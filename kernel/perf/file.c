@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file of an event: ioctl, poll, mmap, release; read is in read.c.
+ *
+ * Everything that changes an event of a family is done to the root and to every live copy.
+ * perf_mutex is held over the whole operation, so no fork can slip in between.
+ */
+#include "core.h"
+
+static void family(struct perf_event *root, void (*fn)(struct perf_event *))
+{
+	struct perf_event *c;
+
+	fn(root);
+	list_for_each(c, &root->children, child_node)
+		fn(c);
+}
+
+static void for_group_or_one(struct perf_event *e, bool whole, void (*fn)(struct perf_event *))
+{
+	struct perf_event *m, *leader = e->leader;
+
+	if (!whole)
+		family(e, fn);
+	else
+		for_each_member(m, leader)
+			family(m, fn);
+}
+
+static long ioctl_period(struct perf_event *e, u64 arg)
+{
+	struct perf_event *c;
+	u64 value;
+
+	if (host_copy_from_user(&value, arg, sizeof(value)))
+		return -EFAULT;
+	if (!is_sampling(e) || !value)
+		return -EINVAL;
+	if (e->attr.freq ? value > (u64)sysctl_max_sample_rate() : value >> 63)
+		return -EINVAL;
+	host_mutex_lock(&perf_mutex);
+	event_set_period(e, value);
+	list_for_each(c, &e->children, child_node)
+		event_set_period(c, value);
+	host_mutex_unlock(&perf_mutex);
+	return 0;
+}
+
+static long ioctl_modify(struct perf_event *e, u64 arg)
+{
+	struct perf_event_attr attr;
+	int err = attr_copy_in(arg, &attr, NULL);
+
+	if (err)
+		return err;
+	return attr.type != e->attr.type ? -EINVAL : -EOPNOTSUPP;	/* breakpoints only, on Linux */
+}
+
+static long ioctl_state(struct perf_event *e, u64 arg, void (*fn)(struct perf_event *))
+{
+	host_mutex_lock(&perf_mutex);
+	for_group_or_one(e, arg & PERF_IOC_FLAG_GROUP, fn);
+	host_mutex_unlock(&perf_mutex);
+	return 0;
+}
+
+static long perf_ioctl(void *priv, u32 cmd, u64 arg)
+{
+	struct perf_event *e = priv;
+
+	switch (cmd) {
+	case PERF_EVENT_IOC_ENABLE:
+		return ioctl_state(e, arg, event_enable);
+	case PERF_EVENT_IOC_DISABLE:
+		return ioctl_state(e, arg, event_disable);
+	case PERF_EVENT_IOC_RESET:
+		return ioctl_state(e, arg, event_reset);
+	case PERF_EVENT_IOC_ID:
+		return host_copy_to_user(arg, &e->id, sizeof(e->id));
+	case PERF_EVENT_IOC_PERIOD:
+		return ioctl_period(e, arg);
+	case PERF_EVENT_IOC_MODIFY_ATTRIBUTES:
+		return ioctl_modify(e, arg);
+	case PERF_EVENT_IOC_REFRESH:
+		/* Counting events have nothing to refresh; with inherit Linux refuses, too. The budget of
+		 * overflows comes with sampling. */
+		return -EINVAL;
+	case PERF_EVENT_IOC_SET_OUTPUT:		/* no event can have a ring yet */
+	case PERF_EVENT_IOC_PAUSE_OUTPUT:
+	case PERF_EVENT_IOC_SET_FILTER:		/* neither a tracepoint nor address filters */
+	case PERF_EVENT_IOC_SET_BPF:		/* there are no BPF programs to name */
+		return -EINVAL;
+	case PERF_EVENT_IOC_QUERY_BPF:
+		return access_privileged() ? -EINVAL : -EPERM;
+	default:
+		return -ENOTTY;
+	}
+}
+
+/* An event without a ring has nothing to wait for. */
+static u32 perf_poll(void *priv, struct host_poll *p)
+{
+	(void)priv;
+	(void)p;
+	return HOST_POLLHUP;
+}
+
+static long perf_read(void *priv, u64 buf, size_t n)
+{
+	return read_event(priv, buf, n);
+}
+
+static int perf_map(void *priv, const struct host_map_req *req, void *const **pages)
+{
+	int err;
+
+	host_mutex_lock(&perf_mutex);
+	err = userpage_map(priv, req, pages);
+	host_mutex_unlock(&perf_mutex);
+	return err;
+}
+
+static void perf_unmap(void *priv, const struct host_map_req *req)
+{
+	(void)req;
+	host_mutex_lock(&perf_mutex);
+	userpage_unmap(priv);
+	host_mutex_unlock(&perf_mutex);
+}
+
+static void perf_release(void *priv)
+{
+	struct perf_event *e = priv;
+	struct perf_ctx *ctx;
+
+	host_mutex_lock(&perf_mutex);
+	ctx = e->ctx;
+	list_del(&e->owner_node);
+	family_kill(e);
+	event_detach(e);
+	if (ctx)
+		ctx_drop_if_empty(ctx);
+	event_free(e);
+	host_mutex_unlock(&perf_mutex);
+}
+
+const struct host_file_ops perf_file_ops = {
+	.name = "[perf_event]",
+	.read = perf_read,
+	.ioctl = perf_ioctl,
+	.poll = perf_poll,
+	.mmap = perf_map,
+	.munmap = perf_unmap,
+	.release = perf_release,
+};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Families.
+ *
+ * An event with attr.inherit is copied into every task that its task creates, and so on. All
+ * copies hang on one list at the root, the event that has the file: identity, totals and losses
+ * are the root's. What a copy starts with comes from the task that forks: its copy may be on while the
+ * root is off (enable_on_exec of a child), or run with another period. When a task exits, the
+ * totals of its copies are added to the root once, and the copies are freed.
+ *
+ * Everything here is P under perf_mutex: a fork is either before a close (which then kills the
+ * copies) or after it (and finds nothing to copy).
+ */
+#include "core.h"
+
+static u64 next_clone_id = 1;	/* m */
+
+static bool wanted(const struct perf_event *e, bool thread)
+{
+	/* sigtrap events go only to tasks without handlers, which Perch's clone does not make. */
+	return e->attr.inherit && (!e->attr.inherit_thread || thread) && !e->attr.sigtrap;
+}
+
+static struct perf_event *copy_event(struct perf_event *from)
+{
+	struct perf_event *root = from->root;
+	struct perf_event *e = event_alloc(&root->attr, root->cpu, root);
+
+	if (!e)
+		return NULL;
+	e->kind = root->kind;
+	e->pmu = root->pmu;
+	e->group.pmu = root->pmu;
+	e->hw.config = root->hw.config;
+	e->hw.config_aux = root->hw.config_aux;
+	e->hw.counters = root->hw.counters;
+	e->hw.flags = root->hw.flags;
+	e->state = from->state >= PERF_ON ? PERF_ON : PERF_OFF;
+	e->sample_period = from->sample_period;
+	e->last_period = from->sample_period;
+	e->period_left = (s64)from->sample_period;
+	sw_event_born(e);
+	list_add_tail(&e->child_node, &root->children);
+	STAT_INC(inherited);
+	return e;
+}
+
+struct link_request {
+	struct perf_event *e, *leader;
+	struct perf_bucket *bucket;
+};
+
+/* Into the child's context, which is out and stays so. */
+static void link_in_ctx(struct perf_ctx *ctx, void *arg)
+{
+	struct link_request *r = arg;
+
+	ctx_add_event(ctx, r->e, r->bucket);
+	if (r->leader)
+		group_join(r->leader, r->e);
+	group_relist(r->e->leader);
+}
+
+static struct perf_event *inherit_one(struct perf_event *from, struct perf_ctx *ctx,
+				      struct perf_event *leader)
+{
+	struct perf_bucket *b = ctx_bucket(ctx, from->cpu);
+	struct link_request r = { b ? copy_event(from) : NULL, leader, b };
+
+	if (r.e)
+		ctx_call(ctx, link_in_ctx, &r);
+	return r.e;
+}
+
+static int inherit_group(struct perf_event *from, struct perf_ctx *ctx)
+{
+	struct perf_event *leader = inherit_one(from, ctx, NULL), *m;
+
+	if (!leader)
+		return -ENOMEM;
+	for_each_member(m, from)
+		if (m != from && !inherit_one(m, ctx, leader))
+			return -ENOMEM;
+	leader->group.generation = from->group.generation;
+	return 0;
+}
+
+/* Take all events, which are copies, out of a context that never ran. */
+static void drop_copies(struct perf_ctx *ctx)
+{
+	while (!list_empty(&ctx->events)) {
+		struct perf_event *e = list_first(&ctx->events, struct perf_event, ctx_node);
+
+		event_detach(e);
+		list_del(&e->child_node);
+		event_free(e);
+	}
+}
+
+/* Copy the events of parent (pinned) that child, which does not run yet, inherits. 0 or -ENOMEM. */
+int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, bool thread)
+{
+	struct perf_ctx *ctx = ctx_alloc(child->task);
+	struct perf_event *e;
+	bool all = true;
+	int err = ctx ? 0 : -ENOMEM;
+
+	if (!ctx)
+		return err;
+	list_for_each(e, &parent->events, ctx_node) {
+		if (!is_leader(e))
+			continue;
+		if (!wanted(e, thread))
+			all = false;
+		else
+			err = inherit_group(e, ctx);
+		if (err)
+			break;
+	}
+	if (err)
+		drop_copies(ctx);
+	if (!ctx->nr_events) {
+		ctx_free(ctx);
+		return err;
+	}
+	if (all) {
+		if (!parent->clone_id)
+			WRITE_ONCE(parent->clone_id, next_clone_id++);
+		ctx->clone_id = parent->clone_id;
+	}
+	__atomic_store_n(&child->ctx, ctx, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* A copy whose task has ended: its totals go to the root, it is freed. It is in no context. */
+void family_fold(struct perf_event *child)
+{
+	struct perf_event *root = child->root;
+
+	ASSERT_PERF(host_mutex_held(&perf_mutex) && root != child && !child->ctx);
+	root->child_count += child->count;
+	root->child_enabled += child->enabled;
+	root->child_running += child->running;
+	list_del(&child->child_node);
+	STAT_INC(folded);
+	event_free(child);
+}
+
+/* The root's file is closed: all copies stop and go. */
+void family_kill(struct perf_event *root)
+{
+	while (!list_empty(&root->children)) {
+		struct perf_event *e = list_first(&root->children, struct perf_event, child_node);
+		struct perf_ctx *ctx = e->ctx;
+
+		event_detach(e);
+		list_del(&e->child_node);
+		event_free(e);
+		if (ctx)
+			ctx_drop_if_empty(ctx);
+	}
+}

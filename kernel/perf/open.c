@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf_event_open(2).
+ *
+ * The checks come in Linux's order, because a call with two mistakes must get the errno of the
+ * first. The steps are few: attribute, permission by attribute, fd number, group file, task; then the
+ * event with its PMU; then permission on the target; then, under perf_mutex, context, group and
+ * attachment. What is taken is given back in reverse order at one place.
+ */
+#include "core.h"
+
+#define FLAGS_ALL (PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | \
+		   PERF_FLAG_FD_CLOEXEC)
+
+struct open_call {
+	struct perf_event_attr attr;
+	int pid, cpu, group_fd;
+	u64 flags;
+	struct perf_why why;
+	/* taken so far */
+	int fd;
+	struct host_file *group_file, *file;
+	struct perf_event *group;	/* of group_fd, NULL: none or NO_GROUP */
+	struct task *task;
+	struct perf_event *event;
+	bool guarded;
+};
+
+static int get_group(struct open_call *o)
+{
+	void *priv;
+
+	if (o->group_fd == -1)
+		return 0;
+	o->group_file = host_fd_get(o->group_fd, &perf_file_ops, &priv);
+	if (!o->group_file)
+		return perf_refuse(&o->why, -EBADF, "group_fd", (u64)o->group_fd, "not a perf event");
+	if (!(o->flags & PERF_FLAG_FD_NO_GROUP))
+		o->group = priv;
+	return 0;
+}
+
+static int get_task(struct open_call *o)
+{
+	if (o->flags & PERF_FLAG_PID_CGROUP)
+		return perf_refuse(&o->why, -EBADF, "pid", (u64)o->pid, "there are no cgroups");
+	if (o->pid == -1)
+		return 0;
+	o->task = o->pid < 0 ? NULL : host_task_find(o->pid);
+	if (!o->task)
+		return perf_refuse(&o->why, -ESRCH, "pid", (u64)o->pid, "no such thread");
+	if (o->group && o->group->attr.inherit != o->attr.inherit)
+		return perf_refuse(&o->why, -EINVAL, "inherit", o->attr.inherit,
+				   "differs from the group's");
+	return 0;
+}
+
+/* What the sampling part of the attribute asks of the PMU. */
+static int check_sampling(struct open_call *o, struct perf_event *e)
+{
+	const struct perf_event_attr *a = &o->attr;
+
+	if (a->sample_type & PERF_SAMPLE_CALLCHAIN && a->sample_max_stack > sysctl_max_stack())
+		return perf_refuse(&o->why, -EOVERFLOW, "sample_max_stack", a->sample_max_stack,
+				   "above perf_event_max_stack");
+	if (is_sampling(e) && e->pmu && e->pmu->caps & PMU_NO_INTERRUPT)
+		return perf_refuse(&o->why, -EOPNOTSUPP, "sample_period", e->sample_period,
+				   "the PMU has no interrupt");
+	if (a->use_clockid) {
+		bool fine = a->clockid == 1 || a->clockid == 4;		/* MONOTONIC, _RAW */
+		bool soft = a->clockid == 0 || a->clockid == 7 || a->clockid == 11;	/* REAL, BOOT, TAI */
+
+		if (!fine && !(soft && e->kind != PERF_KIND_HW))
+			return perf_refuse(&o->why, -EINVAL, "clockid", (u64)a->clockid,
+					   "not a clock for this event");
+	}
+	return 0;
+}
+
+static int make_event(struct open_call *o)
+{
+	struct perf_event_attr *a = &o->attr;
+	struct perf_event *e;
+	bool fits = true;
+	int err;
+
+	if ((u32)o->cpu >= host_nr_cpus() && (!o->task || o->cpu != -1))
+		return perf_refuse(&o->why, -EINVAL, "cpu", (u64)o->cpu, "no such CPU");
+	if (a->sigtrap && !o->task)
+		return perf_refuse(&o->why, -EINVAL, "sigtrap", 1, "needs a task");
+	if (a->inherit && a->sample_type & PERF_SAMPLE_READ && !(a->sample_type & PERF_SAMPLE_TID))
+		return perf_refuse(&o->why, -EINVAL, "sample_type", a->sample_type,
+				   "READ with inherit needs TID");
+	e = event_alloc(a, o->cpu, NULL);
+	if (!e)
+		return perf_refuse(&o->why, -ENOMEM, "memory", 0, "no memory for the event");
+	o->event = e;
+	err = pmu_event_init(e, o->task != NULL, &o->why);
+	if (err) {
+		e->kind = PERF_KIND_NONE;	/* never was accounted */
+		return err;
+	}
+	sw_event_born(e);
+	if (e->kind == PERF_KIND_HW) {
+		host_mutex_lock(&perf_mutex);
+		fits = group_could_open(o->group ? o->group->leader : e, e);
+		host_mutex_unlock(&perf_mutex);
+	}
+	if (!fits)
+		return perf_refuse(&o->why, -EINVAL, "group_fd", (u64)o->group_fd,
+				   "the group would not fit on the PMU");
+	return check_sampling(o, e);
+}
+
+static int check_target(struct open_call *o)
+{
+	int err;
+
+	if (!o->task)
+		return access_cpu(&o->why);
+	err = host_exec_guard(o->task);
+	if (err)
+		return perf_refuse(&o->why, err, "pid", (u64)o->pid, "interrupted");
+	o->guarded = true;
+	return access_task(o->task, &o->why);
+}
+
+/* The context to attach to; a task's comes pinned. m. */
+static struct perf_ctx *target_ctx(struct open_call *o, int *err)
+{
+	struct perf_ctx *ctx;
+
+	if (!o->task) {
+		*err = perf_cpus[o->cpu].online && host_cpu_online((u32)o->cpu) ? 0 :
+			perf_refuse(&o->why, -ENODEV, "cpu", (u64)o->cpu, "the CPU is not online");
+		return *err ? NULL : &perf_cpus[o->cpu].ctx;
+	}
+	ctx = ctx_of_task(o->task, err);
+	if (!ctx)
+		perf_refuse(&o->why, *err, "pid", (u64)o->pid, "the thread is gone, or no memory");
+	return ctx;
+}
+
+static int join_and_attach(struct open_call *o, struct perf_ctx *ctx)
+{
+	struct perf_event *e = o->event, *leader = o->group;
+	struct perf_bucket *b;
+	int err;
+
+	if (leader) {
+		if (is_leader(leader) && leader->ctx != ctx)
+			return perf_refuse(&o->why, -EINVAL, "group_fd", (u64)o->group_fd,
+					   "the group is on another task or CPU");
+		err = group_check(leader, e, &o->why);
+		if (err)
+			return err;
+	}
+	if (o->group_file && o->flags & PERF_FLAG_FD_OUTPUT)	/* no event can have a ring yet */
+		return perf_refuse(&o->why, -EINVAL, "flags", o->flags, "group_fd has no ring");
+	if (read_size_for(e->attr.read_format, 1) > 16 * 1024)
+		return perf_refuse(&o->why, -E2BIG, "read_format", e->attr.read_format, "too long");
+	b = ctx_bucket(ctx, o->cpu);
+	o->file = b ? host_file_new(&perf_file_ops, e) : NULL;
+	if (!o->file)
+		return perf_refuse(&o->why, -ENOMEM, "memory", 0, "no memory for the file");
+	event_attach(ctx, e, b, leader);
+	return 0;
+}
+
+static int attach(struct open_call *o)
+{
+	struct perf_task *self;
+	struct perf_ctx *ctx;
+	int err;
+
+	host_mutex_lock(&perf_mutex);
+	self = perf_task_get(host_current());
+	ctx = target_ctx(o, &err);
+	if (ctx) {
+		err = self ? join_and_attach(o, ctx) : -ENOMEM;
+		if (!err)
+			list_add_tail(&o->event->owner_node, &self->owned);
+		if (o->task) {
+			ctx_unpin(ctx);
+			ctx_drop_if_empty(ctx);
+		}
+	}
+	host_mutex_unlock(&perf_mutex);
+	return err;
+}
+
+/* Everything up to the finished, not yet visible file. */
+static int build(struct open_call *o)
+{
+	int err;
+
+	if ((o->flags & PERF_FLAG_PID_CGROUP) && (o->pid == -1 || o->cpu == -1))
+		return perf_refuse(&o->why, -EINVAL, "flags", o->flags, "PID_CGROUP needs pid and cpu");
+	o->fd = host_fd_reserve(o->flags & PERF_FLAG_FD_CLOEXEC);
+	if (o->fd < 0)
+		return perf_refuse(&o->why, o->fd, "fd", 0, "no free file descriptor");
+	err = get_group(o);
+	if (!err)
+		err = get_task(o);
+	if (!err)
+		err = make_event(o);
+	if (!err)
+		err = check_target(o);
+	return err ? err : attach(o);
+}
+
+static void give_back(struct open_call *o, bool failed)
+{
+	if (o->guarded)
+		host_exec_unguard(o->task);
+	if (failed && o->event)
+		event_free(o->event);
+	if (o->task)
+		host_task_put(o->task);
+	if (o->group_file)
+		host_file_put(o->group_file);
+	if (failed && o->fd >= 0)
+		host_fd_unreserve(o->fd);
+}
+
+long sys_perf_event_open(u64 attr, int pid, int cpu, int group_fd, u64 flags)
+{
+	struct open_call o = { .pid = pid, .cpu = cpu, .group_fd = group_fd, .flags = flags, .fd = -1 };
+	int err = 0;
+
+	STAT_INC(opens);
+	if (flags & ~FLAGS_ALL)
+		err = perf_refuse(&o.why, -EINVAL, "flags", flags, "unknown flag");
+	else if (sysctl_paranoid() > 2 && !access_privileged())
+		err = perf_refuse(&o.why, -EACCES, "paranoid", 3, "perf_event_paranoid is above 2");
+	if (!err)
+		err = attr_copy_in(attr, &o.attr, &o.why);
+	if (!err)
+		err = access_open(&o.attr, &o.why);
+	if (!err)
+		err = build(&o);
+	give_back(&o, err != 0);
+	if (err) {
+		if (!o.why.err)
+			perf_refuse(&o.why, err, "memory", 0, "out of memory");
+		refusal_note(&o.why);
+		return err;
+	}
+	host_fd_install(o.fd, o.file);
+	return o.fd;
+}

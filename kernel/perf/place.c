@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Placement: which groups get the counters of this CPU.
+ *
+ * The order of precedence: CPU pinned, task pinned, CPU flexible, task flexible. A pinned group that
+ * wants in may push out flexible ones, a CPU's also pinned ones of the task; if it still does not
+ * fit it becomes ERROR. Flexible groups take what is left, in the order of the queue, and a queue
+ * stops at the first group that does not fit: nobody overtakes it, so it cannot starve behind small
+ * ones (rotation brings it to the head, where it meets an empty PMU). Only a group that could not
+ * even run if all flexible ones were gone is passed over: waiting for it would help nobody.
+ *
+ * Choosing counters is pure. One routine answers three questions with different masks of free
+ * counters: all (does it fit at all; asked at open), the unused ones (does it fit now), and those
+ * not held by pinned groups (would it fit).
+ *
+ * Cost: a queue is walked over the groups that are placed (at most one per counter) and at most
+ * SKIPS + 1 that are not.
+ */
+#include "core.h"
+
+#define SKIPS 8		/* groups that cannot run now that one walk passes over */
+
+typedef bool (*member_filter)(const struct perf_event *e);
+
+static bool wants_counter(const struct perf_event *e)
+{
+	return e->kind == PERF_KIND_HW && e->state >= PERF_ON;
+}
+
+/* Linux checks at open those that are on, or will be by exec. */
+static bool will_want_counter(const struct perf_event *e)
+{
+	return e->kind == PERF_KIND_HW &&
+	       (e->state >= PERF_ON || (e->state == PERF_OFF && e->attr.enable_on_exec));
+}
+
+/* Take the counters of one event out of *free. */
+static bool choose_one(const struct perf_event *e, u64 *free, s16 *counter, u64 *taken)
+{
+	int c = e->pmu->ops->choose(e->pmu, &e->hw, *free, taken);
+
+	if (c < 0)
+		return false;
+	ASSERT_PERF(*taken & (1ULL << c) && !(*taken & ~*free));
+	*free &= ~*taken;
+	*counter = (s16)c;
+	return true;
+}
+
+/* Would all members that the filter names fit into free? Pure. */
+static bool fits(struct perf_event *leader, u64 free, member_filter filter)
+{
+	struct perf_event *e;
+	s16 counter;
+	u64 taken;
+
+	for_each_member(e, leader)
+		if (filter(e) && !choose_one(e, &free, &counter, &taken))
+			return false;
+	return true;
+}
+
+/* Would leader's group with extra fit on an empty PMU, as Linux asks at open? leader may be extra. */
+bool group_could_open(struct perf_event *leader, const struct perf_event *extra)
+{
+	u64 free = extra->pmu->counters, taken;
+	struct perf_event *e;
+	s16 counter;
+
+	for_each_member(e, leader)
+		if (e != extra && will_want_counter(e) && !choose_one(e, &free, &counter, &taken))
+			return false;
+	return !will_want_counter(extra) || choose_one(extra, &free, &counter, &taken);
+}
+
+/* Give every member its counter, or none. */
+static bool reserve(struct perf_event *leader, u64 free)
+{
+	struct perf_event *e, *undo;
+
+	for_each_member(e, leader) {
+		if (!wants_counter(e) || choose_one(e, &free, &e->hw.counter, &e->hw.taken))
+			continue;
+		for (undo = leader; undo != e; undo = group_next(leader, undo)) {
+			undo->hw.counter = -1;
+			undo->hw.taken = 0;
+		}
+		return false;
+	}
+	return true;
+}
+
+/* Show the change to user space, where it is looking. */
+static void group_pages(struct perf_event *leader)
+{
+	struct perf_event *e;
+
+	if (!list_empty(&leader->ctx->mapped))
+		for_each_member(e, leader)
+			userpage_update(e);
+}
+
+/* Place the whole group on this CPU if it fits now. */
+static bool group_place(struct perf_cpu_pmu *pp, struct perf_event *leader)
+{
+	struct perf_event *e;
+
+	ASSERT_PERF(!leader->group.placed && leader->group.listed && leader->group.pmu == pp->pmu);
+	if (pp->exclusive || (leader->attr.exclusive && !list_empty(&pp->active)))
+		return false;
+	if (!reserve(leader, pp->pmu->counters & ~pp->used))
+		return false;
+	group_settle(leader);
+	count_touch(pp);
+	for_each_member(e, leader)
+		if (is_placed(e)) {
+			if (leader->attr.pinned)
+				pp->pinned |= e->hw.taken;
+			count_start(pp, e);
+		}
+	leader->group.placed = true;
+	list_add_tail(&leader->group.active, &pp->active);
+	if (leader->attr.exclusive)
+		pp->exclusive = leader;
+	group_pages(leader);
+	return true;
+}
+
+static struct perf_cpu_pmu *pp_of(const struct pmu *pmu)
+{
+	return &this_perf_cpu()->pmu[pmu->index];
+}
+
+/* Take a placed group off the counters of this CPU. o, after ctx_clock. */
+void group_evict(struct perf_event *leader)
+{
+	struct perf_cpu_pmu *pp = pp_of(leader->group.pmu);
+	struct perf_event *e;
+
+	ASSERT_PERF(leader->group.placed && leader->ctx->oncpu == (int)pp->cpu->id);
+	count_touch(pp);
+	group_settle(leader);
+	for_each_member(e, leader)
+		if (is_placed(e))
+			count_stop(pp, e);
+	leader->group.placed = false;
+	list_del(&leader->group.active);
+	if (pp->exclusive == leader)
+		pp->exclusive = NULL;
+	group_pages(leader);
+}
+
+/* Take one member off; the rest of the group goes on. o, after ctx_clock. */
+void event_evict(struct perf_event *e)
+{
+	struct perf_cpu_pmu *pp = pp_of(e->pmu);
+
+	count_touch(pp);
+	event_settle(e);
+	count_stop(pp, e);
+}
+
+static void evict_if(struct perf_cpu_pmu *pp, const struct perf_ctx *ctx, bool flexible)
+{
+	struct perf_event *g, *next;
+
+	list_for_each_safe(g, next, &pp->active, group.active)
+		if (ctx ? g->ctx == ctx : flexible && !g->attr.pinned) {
+			ctx_clock(g->ctx);
+			group_evict(g);
+		}
+}
+
+void evict_flexible(struct perf_cpu_pmu *pp)
+{
+	evict_if(pp, NULL, true);
+}
+
+void evict_ctx(struct perf_cpu_pmu *pp, struct perf_ctx *ctx)
+{
+	evict_if(pp, ctx, false);
+}
+
+static void pinned_failed(struct perf_event *leader)
+{
+	event_set_state(leader, PERF_ERROR);
+	STAT_INC(pinned_errors);
+}
+
+static void place_pinned(struct perf_cpu_pmu *pp, struct perf_ctx *ctx)
+{
+	struct perf_ctx *task = pp->cpu->task_ctx;
+	struct perf_event *g, *next;
+
+	for (g = queue_first(ctx, pp->pmu->index, true); g; g = next) {
+		next = queue_next(g);
+		if (g->group.placed || group_place(pp, g))
+			continue;
+		evict_flexible(pp);
+		if (group_place(pp, g))
+			continue;
+		if (!ctx->task && task) {
+			evict_ctx(pp, task);
+			if (group_place(pp, g))
+				continue;
+		}
+		pinned_failed(g);
+	}
+}
+
+/* Could g run if every flexible group were off? */
+static bool satisfiable(const struct perf_cpu_pmu *pp, struct perf_event *g)
+{
+	if (pp->exclusive && pp->exclusive->attr.pinned)
+		return false;
+	if (g->attr.exclusive && pp->pinned)
+		return false;
+	return fits(g, pp->pmu->counters & ~pp->pinned, wants_counter);
+}
+
+/* The next group of the walk: of a or b, the one with the smaller order; moves that one on. */
+static struct perf_event *pick(struct perf_event **a, struct perf_event **b)
+{
+	struct perf_event **from = !*b || (*a && (*a)->group.order <= (*b)->group.order) ? a : b;
+	struct perf_event *g = *from;
+
+	if (g)
+		*from = queue_next(g);
+	return g;
+}
+
+/* Fill the free counters from the flexible queues of a and (if not NULL) b, merged. o. */
+void place_flexible(struct perf_cpu_pmu *pp, struct perf_ctx *a, struct perf_ctx *b)
+{
+	u32 i = pp->pmu->index;
+	struct perf_event *ga = queue_first(a, i, false);
+	struct perf_event *gb = b ? queue_first(b, i, false) : NULL;
+	struct perf_event *g;
+	u32 skipped = 0;
+
+	a->unmet[i] = false;
+	if (b)
+		b->unmet[i] = false;
+	while ((g = pick(&ga, &gb))) {
+		if (g->group.placed || group_place(pp, g))
+			continue;
+		if (!satisfiable(pp, g) && ++skipped <= SKIPS)
+			continue;
+		/* Whoever is behind g waits too: rotation is needed for both. */
+		a->unmet[i] |= g->ctx == a || ga;
+		if (b)
+			b->unmet[i] |= g->ctx == b || gb;
+		break;
+	}
+	if (a->unmet[i] || (b && b->unmet[i]))
+		rotate_want(pp);
+}
+
+/* Give every waiting group of this CPU its chance. o, after ctx_clock of both contexts. */
+void place_pass(struct perf_cpu *pc, u32 pmu)
+{
+	struct perf_cpu_pmu *pp = &pc->pmu[pmu];
+
+	pc->ctx.unmet[pmu] = false;
+	if (pc->task_ctx)
+		pc->task_ctx->unmet[pmu] = false;
+	if (!pp->online)
+		return;		/* this CPU lacks the PMU: nobody waits here, nobody fails */
+	if (pc->ctx.nr_groups[pmu]) {
+		ctx_clock(&pc->ctx);
+		place_pinned(pp, &pc->ctx);
+	}
+	if (pc->task_ctx && pc->task_ctx->nr_groups[pmu]) {
+		ctx_clock(pc->task_ctx);
+		place_pinned(pp, pc->task_ctx);
+	}
+	if (pc->ctx.nr_groups[pmu])
+		place_flexible(pp, &pc->ctx, NULL);
+	if (pc->task_ctx && pc->task_ctx->nr_groups[pmu])
+		place_flexible(pp, pc->task_ctx, NULL);
+}
+
+/* End of an operation: let the PMUs that were paused go on. o. */
+void cpu_commit(struct perf_cpu *pc)
+{
+	for (; pc->touched; pc->touched &= pc->touched - 1) {
+		struct perf_cpu_pmu *pp = &pc->pmu[__builtin_ctz(pc->touched)];
+
+		if (!pp->used)
+			continue;	/* nothing counts: it may stay paused */
+		pp->pmu->ops->resume(pp->pmu);
+		pp->paused = false;
+	}
+}
+
+/* Something about the groups of ctx for this PMU (NULL: none) has changed. c. */
+void resched_ctx(struct perf_ctx *ctx, struct pmu *pmu)
+{
+	struct perf_cpu *pc = this_perf_cpu();
+
+	if (ctx->oncpu < 0)
+		return;
+	ASSERT_PERF(ctx->oncpu == (int)pc->id);
+	if (pmu)
+		place_pass(pc, pmu->index);
+	cpu_commit(pc);
+}

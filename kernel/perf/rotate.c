@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rotation: more groups than counters.
+ *
+ * As long as a group that could run has to wait, once per interval (the PMU's
+ * perf_event_mux_interval_ms) all flexible groups leave the counters, the one at the head of the
+ * queue goes to its end, and the counters are given out anew in the order of the queue. The queues
+ * of the CPU and of the running task are merged by order, so neither can keep the other out. With n
+ * equal groups for k places each is on for k of n turns; a large group runs when it reaches the head.
+ *
+ * Two things start a turn. A timer of the CPU, armed when something did not fit, which stops by
+ * itself when all fit again. And the context's own clock: a task whose slices always miss the
+ * timer's phase is rotated at switch-in when it has run for an interval since its last turn.
+ */
+#include "core.h"
+
+static u64 interval(const struct perf_cpu_pmu *pp)
+{
+	return (u64)READ_ONCE(pp->pmu->mux_interval_ms) * NSEC_PER_MSEC;
+}
+
+static bool unmet(const struct perf_cpu_pmu *pp)
+{
+	const struct perf_ctx *task = pp->cpu->task_ctx;
+	u32 i = pp->pmu->index;
+
+	return pp->cpu->ctx.unmet[i] || (task && task->unmet[i]);
+}
+
+static void on_timer(struct host_timer *t)
+{
+	struct perf_cpu_pmu *pp = container_of(t, struct perf_cpu_pmu, timer);
+
+	if (!unmet(pp))
+		return;
+	rotate_now(pp);
+	cpu_commit(pp->cpu);
+}
+
+void rotate_init(struct perf_cpu_pmu *pp)
+{
+	host_timer_init(&pp->timer, on_timer);
+}
+
+/* Something waits: see to it that there is a next turn. o. */
+void rotate_want(struct perf_cpu_pmu *pp)
+{
+	if (!host_timer_armed(&pp->timer))
+		host_timer_start(&pp->timer, host_now() + interval(pp));
+}
+
+/* Has ctx, which waits, run for an interval since its last turn? o. */
+bool rotate_due(const struct perf_cpu_pmu *pp, const struct perf_ctx *ctx)
+{
+	u32 i = pp->pmu->index;
+
+	return ctx->unmet[i] && ctx->time - ctx->rotated[i] >= interval(pp);
+}
+
+static void turn(struct perf_ctx *ctx, u32 pmu)
+{
+	ctx_clock(ctx);
+	ctx->rotated[pmu] = ctx->time;
+}
+
+/* One turn. o. */
+void rotate_now(struct perf_cpu_pmu *pp)
+{
+	struct perf_ctx *cpu = &pp->cpu->ctx, *task = pp->cpu->task_ctx;
+	u32 i = pp->pmu->index;
+	struct perf_event *head = queue_first(cpu, i, false);
+	struct perf_event *other = task ? queue_first(task, i, false) : NULL;
+
+	STAT_INC(rotations);
+	turn(cpu, i);
+	if (task)
+		turn(task, i);
+	evict_flexible(pp);
+	if (!head || (other && other->group.order < head->group.order))
+		head = other;
+	if (head)
+		group_requeue(head);
+	place_flexible(pp, task ? task : cpu, task ? cpu : NULL);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * /proc/perf_stats: how many objects live, and what has happened since boot. Tests compare the
+ * live ones before and after.
+ */
+#include "core.h"
+
+struct perf_stats perf_stats;
+
+#define ROW(name) { #name, &perf_stats.name }
+
+static const struct {
+	const char *name;
+	const u64 *value;
+} rows[] = {
+	ROW(events), ROW(contexts), ROW(buckets), ROW(tasks), ROW(pages),
+	ROW(opens), ROW(refusals), ROW(switches), ROW(family_switches), ROW(rotations),
+	ROW(remote_calls), ROW(overflows), ROW(spurious), ROW(inherited), ROW(folded),
+	ROW(pinned_errors),
+};
+_Static_assert(ARRAY_SIZE(rows) * sizeof(u64) == sizeof(struct perf_stats), "a row for each");
+
+long perf_stats_text(char *buf, size_t size)
+{
+	long n = 0;
+
+	for (u32 i = 0; i < ARRAY_SIZE(rows) && (size_t)n < size; i++)
+		n += host_snprintf(buf + n, size - (size_t)n, "%s%s %lu\n", i < 5 ? "live_" : "",
+				   rows[i].name,
+				   (unsigned long)__atomic_load_n(rows[i].value, __ATOMIC_RELAXED));
+	return min_t(long, n, (long)size);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Software events.
+ *
+ * The kernel says perf_sw_event(id) where something happens. While no event of that id exists this is
+ * one load and a branch. Else the enabled events of the running task and of the CPU are looked
+ * through: they are on the "soft" lists of the buckets that are in here. They cost a context switch
+ * nothing, because the lists come and go with their context.
+ *
+ * The clocks need no hook: cpu-clock and task-clock count the time they ran, which event_settle
+ * knows. dummy, bpf-output and cgroup-switches (there is one cgroup) never count.
+ */
+#include "core.h"
+
+u32 perf_sw_users[PERF_COUNT_SW_MAX];
+_Static_assert(PERF_COUNT_SW_MAX == 12, "perf.h declares the array with this size");
+
+static enum perf_kind kind_of(u64 id)
+{
+	switch (id) {
+	case PERF_COUNT_SW_CPU_CLOCK:
+	case PERF_COUNT_SW_TASK_CLOCK:
+		return PERF_KIND_CLOCK;
+	case PERF_COUNT_SW_DUMMY:
+	case PERF_COUNT_SW_BPF_OUTPUT:
+	case PERF_COUNT_SW_CGROUP_SWITCHES:
+		return PERF_KIND_NONE;
+	default:
+		return PERF_KIND_COUNT;
+	}
+}
+
+/* A PERF_TYPE_SOFTWARE event: 0 or -errno. P. */
+int sw_event_init(struct perf_event *e, struct perf_why *why)
+{
+	if (e->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
+		return perf_refuse(why, -EOPNOTSUPP, "sample_type", e->attr.sample_type,
+				   "software events have no branch stack");
+	if (e->attr.config >= PERF_COUNT_SW_MAX)
+		return perf_refuse(why, -ENOENT, "config", e->attr.config, "no such software event");
+	e->kind = kind_of(e->attr.config);
+	if (e->kind == PERF_KIND_CLOCK && e->attr.freq && e->attr.sample_freq) {
+		/* A clock needs no adaption: the frequency is a period. */
+		e->sample_period = NSEC_PER_SEC / e->attr.sample_freq;
+		e->last_period = e->sample_period;
+		e->period_left = (s64)e->sample_period;
+		e->attr.freq = 0;
+		e->attr.sample_period = e->sample_period;
+	}
+	return 0;
+}
+
+static bool by_switch(const struct perf_event *e)
+{
+	return e->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+	       e->attr.config == PERF_COUNT_SW_CPU_MIGRATIONS;
+}
+
+static void account(struct perf_event *e, int n)
+{
+	if (e->kind != PERF_KIND_COUNT)
+		return;
+	__atomic_fetch_add(&perf_sw_users[e->attr.config], (u32)n, __ATOMIC_SEQ_CST);
+	if (by_switch(e))
+		__atomic_fetch_add(&perf_switch_users, (u32)n, __ATOMIC_SEQ_CST);
+}
+
+/* The hooks are needed from here on / no longer. Hardware events pass through. */
+void sw_event_born(struct perf_event *e)
+{
+	account(e, 1);
+}
+
+void sw_event_dies(struct perf_event *e)
+{
+	account(e, -1);
+}
+
+static bool excluded(const struct perf_event *e, bool user)
+{
+	return user ? e->attr.exclude_user : e->attr.exclude_kernel;
+}
+
+static void count_in(struct list *soft, u32 id, u64 n, bool user)
+{
+	struct perf_event *e;
+
+	list_for_each(e, soft, soft_node) {
+		if (e->attr.config != id || !is_running(e) || excluded(e, user))
+			continue;
+		e->count += n;
+		if (is_sampling(e))
+			e->period_left -= (s64)n;
+		userpage_update(e);
+	}
+}
+
+void perf_sw_event_slow(u32 id, u64 n, struct pt_regs *regs, u64 addr)
+{
+	u64 flags = host_irq_save();
+	struct perf_cpu *pc = this_perf_cpu();
+	bool user = regs && host_regs_user(regs);
+
+	(void)addr;	/* for the sample */
+	if (pc->online) {
+		if (pc->task_ctx) {
+			count_in(&pc->task_ctx->any.soft, id, n, user);
+			if (pc->task_ctx->here)
+				count_in(&pc->task_ctx->here->soft, id, n, user);
+		}
+		count_in(&pc->ctx.any.soft, id, n, user);
+	}
+	host_irq_restore(flags);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The context switch.
+ *
+ * The events of prev leave the counters, those of next enter. Both in one hook, with the PMU paused
+ * once around it. If the two contexts are copies of each other (a family whose members all inherited
+ * the same events) nothing needs to be reprogrammed: the tasks swap their contexts, and the events
+ * go on counting for next. The sum over the family is the same, and it is what read() shows.
+ *
+ * Called under the run-queue lock: nothing here may wake anybody.
+ */
+#include "core.h"
+
+u32 perf_switch_users;
+
+static struct perf_ctx *ctx_of(struct task *t, struct perf_task **pt)
+{
+	*pt = __atomic_load_n(host_task_slot(t), __ATOMIC_ACQUIRE);
+	return *pt ? __atomic_load_n(&(*pt)->ctx, __ATOMIC_ACQUIRE) : NULL;
+}
+
+/* Swap the contexts of prev (in here) and next (out) if they are copies. IRQs off. */
+static bool family_switch(struct perf_task *prev, struct perf_task *next, struct perf_ctx *a,
+			  struct perf_ctx *b)
+{
+	bool same;
+
+	if (!a->clone_id || READ_ONCE(b->clone_id) != a->clone_id)
+		return false;
+	host_spin_lock(&a->lock);
+	host_spin_lock(&b->lock);	/* only this CPU can take two: both tasks are in its hands */
+	same = a->clone_id && a->clone_id == b->clone_id && !a->pins && !b->pins && !a->noswap &&
+	       !b->noswap && list_empty(&a->mapped) && list_empty(&b->mapped);
+	if (same) {
+		a->task = next->task;
+		b->task = prev->task;
+		next->ctx = a;
+		prev->ctx = b;
+		STAT_INC(family_switches);
+	}
+	host_spin_unlock(&b->lock);
+	host_spin_unlock(&a->lock);
+	return same;
+}
+
+static void place_after_switch(struct perf_cpu *pc, struct perf_ctx *prev, struct perf_ctx *next)
+{
+	for (u32 i = 0; i < perf_nr_pmus; i++) {
+		struct perf_cpu_pmu *pp = &pc->pmu[i];
+
+		if (!(prev && prev->nr_groups[i]) && !(next && next->nr_groups[i]))
+			continue;
+		place_pass(pc, i);
+		if (next && rotate_due(pp, next))
+			rotate_now(pp);
+	}
+	cpu_commit(pc);
+}
+
+static void full_switch(struct perf_cpu *pc, struct perf_ctx *prev, struct perf_ctx *next)
+{
+	struct perf_event *e;
+
+	if (prev)
+		ctx_out(prev, pc);
+	if (next)
+		ctx_in(next, pc);
+	place_after_switch(pc, prev, next);
+	if (next && !list_empty(&next->mapped))
+		list_for_each(e, &next->mapped, map_node)
+			userpage_update(e);
+}
+
+void perf_sched_switch_slow(struct task *prev, struct task *next, bool preempt, bool migrated)
+{
+	struct perf_cpu *pc = this_perf_cpu();
+	struct perf_task *pp, *np;
+	struct perf_ctx *a, *b;
+
+	ASSERT_PERF(host_irqs_off());
+	(void)preempt;	/* for the SWITCH record */
+	if (unlikely(!pc->online))
+		return;
+	STAT_INC(switches);
+	perf_sw_event(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, NULL, 0);
+	(void)ctx_of(prev, &pp);
+	a = pc->task_ctx;	/* prev's, if it was brought in */
+	b = ctx_of(next, &np);
+	if ((a || b) && !(a && b && pp && family_switch(pp, np, a, b)))
+		full_switch(pc, a, b);
+	if (migrated)
+		perf_sw_event(PERF_COUNT_SW_CPU_MIGRATIONS, 1, NULL, 0);
+}

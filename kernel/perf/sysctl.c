@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The variables below /proc/sys/kernel. Names, ranges and defaults are Linux 6.12's; paranoid 3
+ * at boot is Debian's. perf_debug is our own: log every refused open.
+ */
+#include "core.h"
+
+enum { PARANOID, RATE, MLOCK, CPU_TIME, STACK, CONTEXTS, USER_ACCESS, DEBUG, NR };
+
+struct perf_sysctl perf_sysctls[NR + 1] = {
+	[PARANOID] = { "perf_event_paranoid", 3, INT32_MIN, INT32_MAX },
+	[RATE] = { "perf_event_max_sample_rate", 100000, 1, INT32_MAX },
+	[MLOCK] = { "perf_event_mlock_kb", 516, INT32_MIN, INT32_MAX },
+	[CPU_TIME] = { "perf_cpu_time_max_percent", 25, 0, 100 },
+	[STACK] = { "perf_event_max_stack", PERF_MAX_STACK_DEPTH, 0, 640 * 1024 },
+	[CONTEXTS] = { "perf_event_max_contexts_per_stack", PERF_MAX_CONTEXTS_PER_STACK, 0, 1000 },
+	[USER_ACCESS] = { "perf_user_access", 0, 0, 1 },
+	[DEBUG] = { "perf_debug", 0, 0, 1 },
+	[NR] = { NULL, 0, 0, 0 },
+};
+
+int perf_sysctl_set(struct perf_sysctl *s, int value)
+{
+	if (value < s->min || value > s->max)
+		return -EINVAL;
+	/* Linux: with 0 or 100 nobody watches the rate, so it cannot be changed by hand either. */
+	if (s == &perf_sysctls[RATE] &&
+	    (perf_sysctls[CPU_TIME].value == 0 || perf_sysctls[CPU_TIME].value == 100))
+		return -EINVAL;
+	WRITE_ONCE(s->value, value);
+	return 0;
+}
+
+int sysctl_paranoid(void) { return READ_ONCE(perf_sysctls[PARANOID].value); }
+int sysctl_max_sample_rate(void) { return READ_ONCE(perf_sysctls[RATE].value); }
+int sysctl_max_stack(void) { return READ_ONCE(perf_sysctls[STACK].value); }
+int sysctl_user_access(void) { return READ_ONCE(perf_sysctls[USER_ACCESS].value); }
+int sysctl_debug(void) { return READ_ONCE(perf_sysctls[DEBUG].value); }

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of a task as perf sees it: fork, exec, exit.
+ *
+ * A task has a struct perf_task from the first moment that perf has to remember something about it.
+ * Its slot only ever changes from NULL to that, or, when a task without one exits, to a tombstone:
+ * so an open that races with the exit finds "dead" and answers ESRCH.
+ */
+#include "core.h"
+
+static struct perf_task tombstone = { .dead = true };
+
+static struct perf_task *peek(struct task *t)
+{
+	return __atomic_load_n(host_task_slot(t), __ATOMIC_ACQUIRE);
+}
+
+/* t's, made if need be; look at ->dead. NULL: no memory. P, m. */
+struct perf_task *perf_task_get(struct task *t)
+{
+	struct perf_task *pt = peek(t), *none = NULL;
+
+	if (pt)
+		return pt;
+	pt = host_zalloc(sizeof(*pt));
+	if (!pt)
+		return NULL;
+	pt->task = t;
+	list_init(&pt->owned);
+	if (!__atomic_compare_exchange_n(host_task_slot(t), &none, pt, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE)) {
+		host_free(pt);
+		return none;	/* the tombstone: t exited meanwhile */
+	}
+	STAT_INC(tasks);
+	return pt;
+}
+
+/* Pin the context of current, so that no switch replaces it while we sleep. NULL: none. */
+static struct perf_ctx *pin_own_ctx(struct perf_task *pt)
+{
+	u64 flags = host_irq_save();
+	struct perf_ctx *ctx = pt->ctx;
+
+	if (ctx)
+		ctx->pins++;	/* in on this CPU, so ours */
+	host_irq_restore(flags);
+	return ctx;
+}
+
+int perf_fork(struct task *child, bool thread)
+{
+	struct perf_task *pt = peek(host_current()), *cpt;
+	struct perf_ctx *ctx;
+	int err = 0;
+
+	if (likely(!pt || !READ_ONCE(pt->ctx)))
+		return 0;
+	host_mutex_lock(&perf_mutex);
+	ctx = pin_own_ctx(pt);
+	if (ctx) {
+		cpt = perf_task_get(child);
+		err = cpt ? inherit_ctx(ctx, cpt, thread) : -ENOMEM;
+		ctx_unpin(ctx);
+	}
+	host_mutex_unlock(&perf_mutex);
+	if (err)
+		perf_task_free(child);
+	return err;
+}
+
+/* Every event of ctx, which has left its task and is out, stops for good. Copies are handed over; roots
+ * keep their counts and their groups for later reads. */
+static void gone_in_ctx(struct perf_ctx *ctx, void *arg)
+{
+	struct list *copies = arg;
+	struct perf_event *e, *next;
+
+	list_for_each(e, &ctx->events, ctx_node)
+		event_settle(e);	/* all, before the first leader stops to be on */
+	list_for_each_safe(e, next, &ctx->events, ctx_node) {
+		e->state = PERF_GONE;
+		if (e->group.listed)
+			queue_remove(e);
+		event_relist(e);
+		userpage_update(e);
+		ctx_del_event(e);
+		if (e->root != e)
+			list_add_tail(&e->ctx_node, copies);
+	}
+}
+
+static void empty_ctx(struct perf_ctx *ctx)
+{
+	struct list copies = LIST_INIT(copies);
+	struct perf_event *e;
+
+	ctx_call(ctx, gone_in_ctx, &copies);
+	while (!list_empty(&copies)) {
+		e = list_first(&copies, struct perf_event, ctx_node);
+		list_del(&e->ctx_node);
+		group_leave(e);
+		family_fold(e);
+	}
+	ctx_free(ctx);
+}
+
+/* Take current's context away from it, and off this CPU. */
+static struct perf_ctx *leave_own_ctx(struct perf_task *pt)
+{
+	u64 flags = host_irq_save();
+	struct perf_cpu *pc = this_perf_cpu();
+	struct perf_ctx *ctx = pt->ctx;
+
+	if (ctx) {
+		ASSERT_PERF(ctx == pc->task_ctx && ctx->task == pt->task);
+		ctx_out(ctx, pc);
+		__atomic_store_n(&pt->ctx, NULL, __ATOMIC_RELEASE);
+		for (u32 i = 0; i < perf_nr_pmus; i++)
+			if (ctx->nr_groups[i])
+				place_pass(pc, i);	/* others get the counters at once */
+		cpu_commit(pc);
+	}
+	host_irq_restore(flags);
+	return ctx;
+}
+
+static void drop_own_events(struct perf_task *pt)
+{
+	struct perf_ctx *ctx = leave_own_ctx(pt);
+
+	if (ctx)
+		empty_ctx(ctx);
+}
+
+void perf_exit(struct task *t)
+{
+	struct perf_task *pt = peek(t), *none = NULL;
+
+	if (!pt && __atomic_compare_exchange_n(host_task_slot(t), &none, &tombstone, false,
+					       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return;
+	pt = peek(t);
+	if (pt == &tombstone)
+		return;
+	host_mutex_lock(&perf_mutex);
+	pt->dead = true;
+	while (!list_empty(&pt->owned))
+		list_del(pt->owned.next);
+	drop_own_events(pt);
+	host_mutex_unlock(&perf_mutex);
+}
+
+void perf_fork_undo(struct task *child)
+{
+	struct perf_task *pt = peek(child);
+	struct perf_ctx *ctx;
+
+	if (!pt || pt == &tombstone)
+		return;
+	host_mutex_lock(&perf_mutex);
+	pt->dead = true;
+	ctx = pt->ctx;
+	pt->ctx = NULL;
+	if (ctx)
+		empty_ctx(ctx);
+	host_mutex_unlock(&perf_mutex);
+}
+
+void perf_task_free(struct task *t)
+{
+	struct perf_task *pt = peek(t);
+
+	if (!pt || pt == &tombstone)
+		return;
+	ASSERT_PERF(!pt->ctx && list_empty(&pt->owned));
+	*host_task_slot(t) = NULL;
+	STAT_DEC(tasks);
+	host_free(pt);
+}
+
+static void exec_enable(struct perf_ctx *ctx, void *arg)
+{
+	struct perf_event *e;
+	bool any = false;
+
+	(void)arg;
+	ctx_clock(ctx);
+	list_for_each(e, &ctx->events, ctx_node) {
+		if (!e->attr.enable_on_exec)
+			continue;
+		e->attr.enable_on_exec = 0;	/* once only */
+		if (e->state >= PERF_ON)
+			continue;
+		if (e->leader->group.placed)
+			group_evict(e->leader);
+		event_set_state(e, PERF_ON);
+		any = true;
+	}
+	if (!any)
+		return;
+	ctx->clone_id = 0;	/* differs from its copies now */
+	for (u32 i = 0; i < perf_nr_pmus; i++)
+		resched_ctx(ctx, perf_pmus[i]);
+}
+
+static void exec_remove(struct perf_ctx *ctx)
+{
+	struct perf_event *e, *next;
+
+	list_for_each_safe(e, next, &ctx->events, ctx_node) {
+		if (!e->attr.remove_on_exec)
+			continue;
+		event_detach(e);
+		if (e->root != e)
+			family_fold(e);
+	}
+}
+
+void perf_exec(bool privileged)
+{
+	struct perf_task *pt = peek(host_current());
+	struct perf_ctx *ctx;
+
+	if (likely(!pt || !READ_ONCE(pt->ctx)))
+		return;
+	host_mutex_lock(&perf_mutex);
+	if (privileged) {
+		drop_own_events(pt);
+	} else {
+		ctx = pin_own_ctx(pt);
+		if (ctx) {
+			ctx_call(ctx, exec_enable, NULL);
+			exec_remove(ctx);
+			ctx_unpin(ctx);
+			ctx_drop_if_empty(ctx);
+		}
+	}
+	host_mutex_unlock(&perf_mutex);
+}
+
+long perf_prctl(bool enable)
+{
+	struct perf_task *pt = peek(host_current());
+	struct perf_event *e, *c;
+
+	if (!pt)
+		return 0;
+	host_mutex_lock(&perf_mutex);
+	list_for_each(e, &pt->owned, owner_node) {
+		enable ? event_enable(e) : event_disable(e);
+		list_for_each(c, &e->children, child_node)
+			enable ? event_enable(c) : event_disable(c);
+	}
+	host_mutex_unlock(&perf_mutex);
+	return 0;
+}

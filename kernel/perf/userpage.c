@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The control page (struct perf_event_mmap_page) of a counting event.
+ *
+ * A program may map one page of an event and read times and count from it without a system call. The
+ * kernel rewrites it under a sequence lock whenever the event is placed, evicted or changed, and when
+ * its task is switched in or out. Only the kernel's copy of anything is believed; the user can
+ * scribble on the page as it likes.
+ *
+ * index and offset: while the event is not on a counter that user code may read, index is 0
+ * and offset is the count.
+ */
+#include "core.h"
+
+#define PAGE_4K 4096u
+
+static u64 user_mult_ns(u64 cycles, u32 mult, u32 shift)
+{
+	return (u64)(((unsigned __int128)cycles * mult) >> shift);
+}
+
+/* How user space computes the present: time_zero + (counter * mult >> shift) is host_now(). */
+static void fill_clock(struct perf_event_mmap_page *p, u64 now)
+{
+	u64 counter;
+	u32 mult, shift;
+
+	if (!host_user_clock(&mult, &shift, &counter))
+		return;
+	p->time_zero = now - user_mult_ns(counter, mult, shift);
+	p->time_offset = p->time_zero - now;
+	if (shift == 32) {
+		shift = 31;
+		mult >>= 1;
+	}
+	p->time_mult = mult;
+	p->time_shift = (u16)shift;
+	p->time_cycles = counter;
+	p->time_mask = UINT64_MAX;
+	p->cap_user_time = 1;
+	p->cap_user_time_zero = 1;
+	p->cap_user_time_short = 1;
+}
+
+/* Rewrite the page, if there is one, from the settled event. c, or m without a context. */
+void userpage_update(struct perf_event *e)
+{
+	struct perf_event_mmap_page *p = e->page;
+
+	if (likely(!p))
+		return;
+	p->lock++;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	p->index = 0;
+	p->offset = (s64)(e->count + e->child_count);
+	p->time_enabled = e->enabled + e->child_enabled;
+	p->time_running = e->running + e->child_running;
+	fill_clock(p, host_now());
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	p->lock++;
+}
+
+static void *new_page(void)
+{
+	struct perf_event_mmap_page *p = host_page_alloc();
+
+	if (!p)
+		return NULL;
+	p->cap_bit0_is_deprecated = 1;
+	p->size = offsetof(struct perf_event_mmap_page, __reserved);
+	p->data_offset = PAGE_4K;
+	STAT_INC(pages);
+	return p;
+}
+
+static void show_in_ctx(struct perf_ctx *ctx, void *arg)
+{
+	struct perf_event *e = arg;
+
+	e->page = e->pages[0];
+	if (ctx) {
+		ctx_clock(ctx);
+		event_settle(e);
+		if (is_placed(e))
+			count_read(e);
+		list_add_tail(&e->map_node, &ctx->mapped);
+	}
+	userpage_update(e);
+}
+
+static void hide_in_ctx(struct perf_ctx *ctx, void *arg)
+{
+	struct perf_event *e = arg;
+
+	(void)ctx;
+	list_del(&e->map_node);
+	e->page = NULL;
+}
+
+static void in_ctx(struct perf_event *e, void (*fn)(struct perf_ctx *, void *))
+{
+	if (e->ctx)
+		ctx_call(e->ctx, fn, e);
+	else
+		fn(NULL, e);
+}
+
+/* mmap of the event's file: the control page alone. Rings come with sampling. P, m. */
+int userpage_map(struct perf_event *e, const struct host_map_req *req, void *const **pages)
+{
+	if (e->cpu < 0 && e->attr.inherit)
+		return -EINVAL;	/* copies on several CPUs would write one page */
+	if (!req->shared || req->pgoff || req->npages != 1)
+		return -EINVAL;
+	if (!e->nr_maps) {
+		e->pages[0] = new_page();
+		if (!e->pages[0])
+			return -ENOMEM;
+		in_ctx(e, show_in_ctx);
+	}
+	e->nr_maps++;
+	*pages = e->pages;
+	return 0;
+}
+
+void userpage_unmap(struct perf_event *e)
+{
+	ASSERT_PERF(e->nr_maps);
+	if (--e->nr_maps)
+		return;
+	in_ctx(e, hide_in_ctx);
+	host_page_free(e->pages[0]);
+	e->pages[0] = NULL;
+	STAT_DEC(pages);
+}
