@@ -190,23 +190,6 @@ struct process {
 };
 
 /* A soft limit of current's process. */
-#define RLIMIT_CPU	0
-#define RLIMIT_FSIZE	1
-#define RLIMIT_DATA	2
-#define RLIMIT_STACK	3
-#define RLIMIT_CORE	4
-#define RLIMIT_RSS	5
-#define RLIMIT_NPROC	6
-#define RLIMIT_NOFILE	7
-#define RLIMIT_MEMLOCK	8
-#define RLIMIT_AS	9
-#define RLIMIT_LOCKS	10
-#define RLIMIT_SIGPENDING 11
-#define RLIMIT_MSGQUEUE	12
-#define RLIMIT_NICE	13
-#define RLIMIT_RTPRIO	14
-#define RLIMIT_RTTIME	15
-#define RLIM_INFINITY	UINT64_MAX
 u64 rlimit(u32 resource);
 
 extern spinlock task_lock;
@@ -257,12 +240,12 @@ int kernel_execve(const char *path, const char *const argv[], const char *const 
 
 /* The tail of a system call or interrupt before user mode: work in TIF_WORK order. IRQs off in/out. */
 void exit_to_user_work(struct pt_regs *regs);
+void task_notify(void);		/* its TIF_NOTIFY part: frees dead tasks. Clears the flag. IRQs on */
 struct pt_regs *task_pt_regs(struct task *t);	/* saved user registers at the stack top */
 
 void task_set_comm(struct task *t, const char *comm);	/* tells perf; exec: true when by exec */
 /* user+system time of a process including dead threads, ns. */
 void process_times(struct process *p, struct rusage_counts *out);
-extern int randomize_va_space;	/* 0: no address randomisation; 1: without brk; 2 */
 extern u32 max_threads;		/* kernel.threads-max; set at the first fork */
 
 #endif

@@ -21,4 +21,13 @@ _Static_assert(sizeof(struct pt_regs) % 16 == 0, "the stack pointer must stay al
 #define PSR_I		0x80
 #define user_mode(r)	(((r)->pstate & PSR_MODE_MASK) == PSR_MODE_EL0t)
 
+/* What the generic signal code does to a system call that a signal interrupted. */
+static inline s64 syscall_result(const struct pt_regs *r) { return (s64)r->regs[0]; }
+static inline void syscall_set_result(struct pt_regs *r, s64 v) { r->regs[0] = (u64)v; }
+/* Back to the SVC instruction with the first argument as it was / undo that. */
+static inline void syscall_rewind(struct pt_regs *r) { r->regs[0] = r->orig_x0; r->pc -= 4; }
+static inline void syscall_unwind(struct pt_regs *r) { r->pc += 4; }
+/* The repeated SVC is to be this call. */
+static inline void syscall_set_number(struct pt_regs *r, u32 nr) { r->regs[8] = nr; }
+
 #endif
