@@ -13,8 +13,6 @@
 struct process;
 struct task;
 
-struct process;
-
 /* Nanoseconds since boot (CLOCK_MONOTONIC = BOOTTIME = MONOTONIC_RAW). Any context. From the
  * generic timer's counter with a fixed mult/shift (the same the vDSO and perf pages use). */
 ktime ktime_now(void);

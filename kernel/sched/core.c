@@ -168,7 +168,6 @@ static void context_switch(struct rq *rq, struct task *prev, struct task *next, 
 	if (prev == rq->idle)
 		tick_start(rq);
 	perf_sched_switch(prev, next, preempt, migrated);
-	WRITE_ONCE(this_cpu()->curr, next);
 	if (next->mm != prev->mm)
 		arch_mm_switch(next->mm);
 	finish_switch(arch_switch_to(prev, next));
