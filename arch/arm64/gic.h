@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The two interrupt controllers behind irq.c. Numbers are INTIDs: 0-15 SGI, 16-31 PPI (per CPU), 32.. SPI.
+ *
+ * init: boot CPU, once: distributor, all SPIs off.   init_cpu: each CPU: its interface on, SGIs on.
+ * ack: the pending interrupt, to be given to eoi; its low ten bits are the INTID, 1020.. is none.
+ * enable: a PPI or SGI on the own CPU, or an SPI.    route: an SPI to one CPU.
+ * send: SGI n to a CPU; earlier stores of this CPU are visible to its handler.
+ */
+#ifndef GIC_H
+#define GIC_H
+
+#include <perch/types.h>
+
+#define GIC_SPURIOUS	1020	/* and up to 1023 */
+#define GIC_PRIO	0xa0	/* the one priority that is used */
+
+struct gic_ops {
+	bool (*init)(void);	/* false: not in the device tree */
+	void (*init_cpu)(void);
+	u32 (*ack)(void);
+	void (*eoi)(u32 ack);
+	void (*enable)(u32 intid);
+	void (*route)(u32 intid, u32 cpu);
+	void (*send)(u32 cpu, u32 sgi);
+	u32 nr_intids;		/* set by init */
+};
+extern struct gic_ops gicv2_ops, gicv3_ops;
+
+#endif

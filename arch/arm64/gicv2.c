@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* GICv2 (IHI 0048B; GIC-400): distributor and CPU interface in memory. Works in either security state, because the
+ * bits used have the same place in both views. */
+#include <asm/cpu.h>
+#include <asm/dt.h>
+#include <asm/io.h>
+#include <asm/pgtable.h>
+#include <perch/cpu.h>
+
+#include "gic.h"
+
+#define GICD_CTLR	0x000
+#define GICD_TYPER	0x004
+#define GICD_ISENABLER	0x100
+#define GICD_ICENABLER	0x180
+#define GICD_IPRIORITYR	0x400
+#define GICD_ITARGETSR	0x800
+#define GICD_SGIR	0xf00
+#define GICC_CTLR	0x000
+#define GICC_PMR	0x004
+#define GICC_IAR	0x00c
+#define GICC_EOIR	0x010
+
+static void *dist, *cpuif;
+static u8 cpu_mask[NR_CPUS];	/* the interface bit of each CPU, which only the CPU itself can read */
+
+static u32 prio_word(void)
+{
+	return GIC_PRIO * 0x01010101u;
+}
+
+static bool v2_init(void)
+{
+	static const char *const names[] = { "arm,gic-400", "arm,cortex-a15-gic", "arm,cortex-a9-gic" };
+	int node = -1;
+	paddr d, c;
+	u64 dsize, csize;
+
+	for (size_t i = 0; node < 0 && i < ARRAY_SIZE(names); i++)
+		node = dt_find(names[i], -1);
+	if (node < 0 || !dt_reg(node, 0, &d, &dsize) || !dt_reg(node, 1, &c, &csize))
+		return false;
+	dist = ioremap(d, dsize);
+	cpuif = ioremap(c, csize);
+	if (!dist || !cpuif)
+		return false;
+	mmio_write(dist, GICD_CTLR, 0);
+	gicv2_ops.nr_intids = min(32 * ((mmio_read(dist, GICD_TYPER) & 31) + 1), 1020u);
+	for (u32 i = 32; i < gicv2_ops.nr_intids; i += 32)
+		mmio_write(dist, GICD_ICENABLER + i / 8, ~0u);
+	for (u32 i = 32; i < gicv2_ops.nr_intids; i += 4)
+		mmio_write(dist, GICD_IPRIORITYR + i, prio_word());
+	mmio_write(dist, GICD_CTLR, 1);
+	return true;
+}
+
+static void v2_init_cpu(void)
+{
+	u32 targets = mmio_read(dist, GICD_ITARGETSR);
+
+	cpu_mask[cpu_id()] = (u8)(targets | targets >> 8 | targets >> 16 | targets >> 24);
+	if (!cpu_mask[cpu_id()])
+		cpu_mask[cpu_id()] = 1;		/* a uniprocessor GIC reads as 0 */
+	mmio_write(dist, GICD_ICENABLER, 0xffff0000);
+	for (u32 i = 0; i < 32; i += 4)
+		mmio_write(dist, GICD_IPRIORITYR + i, prio_word());
+	mmio_write(dist, GICD_ISENABLER, 0xffff);
+	mmio_write(cpuif, GICC_PMR, 0xf0);
+	mmio_write(cpuif, GICC_CTLR, 1);
+}
+
+static u32 v2_ack(void)
+{
+	return mmio_read(cpuif, GICC_IAR);
+}
+
+static void v2_eoi(u32 ack)
+{
+	mmio_write(cpuif, GICC_EOIR, ack);
+}
+
+static void v2_enable(u32 intid)
+{
+	mmio_write(dist, GICD_ISENABLER + intid / 32 * 4, 1u << intid % 32);
+}
+
+static void v2_route(u32 intid, u32 cpu)
+{
+	u32 off = GICD_ITARGETSR + (intid & ~3u), shift = intid % 4 * 8;
+	u32 v = mmio_read(dist, off) & ~(0xffu << shift);
+
+	mmio_write(dist, off, v | (u32)cpu_mask[cpu] << shift);
+}
+
+static void v2_send(u32 cpu, u32 sgi)
+{
+	dsb(ishst);
+	mmio_write(dist, GICD_SGIR, (u32)cpu_mask[cpu] << 16 | sgi);
+}
+
+struct gic_ops gicv2_ops = {
+	.init = v2_init,
+	.init_cpu = v2_init_cpu,
+	.ack = v2_ack,
+	.eoi = v2_eoi,
+	.enable = v2_enable,
+	.route = v2_route,
+	.send = v2_send,
+};

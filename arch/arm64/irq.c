@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Interrupts: from the vector to the handler, registration, and interrupts between CPUs (SGIs, asm/smp.h).
+ *
+ * An interrupt is acknowledged, handled and ended with IRQs masked throughout: no nesting. If more are pending, the
+ * CPU takes the next one right after the return.
+ */
+#include <asm/cpu.h>
+#include <asm/ptrace.h>
+#include <asm/smp.h>
+#include <perch/atomic.h>
+#include <perch/cpu.h>
+#include <perch/errno.h>
+#include <perch/irq.h>
+#include <perch/page.h>
+#include <perch/printk.h>
+#include <perch/sched.h>
+#include <perch/smp.h>
+#include <perch/spinlock.h>
+
+#include "arch.h"
+#include "gic.h"
+
+#define NR_INTIDS	1020
+
+struct irq_line {
+	u32 intid;		/* immutable */
+	irq_handler fn;		/* immutable */
+	void *arg;		/* immutable */
+	const char *name;	/* immutable */
+	u64 counts[NR_CPUS];	/* own CPU */
+};
+
+static struct gic_ops *gic;
+static spinlock irq_lock;			/* irqsave: registration and routing */
+static struct irq_line *lines[NR_INTIDS];	/* irq_lock to change; set once */
+static struct irq_line *in_order[64];		/* irq_lock to change; for irq_describe */
+static u32 nr_lines;
+static struct pt_regs *interrupted[NR_CPUS];	/* own CPU */
+
+void gic_init(void)
+{
+	if (gicv3_ops.init())
+		gic = &gicv3_ops;
+	else if (gicv2_ops.init())
+		gic = &gicv2_ops;
+	else
+		panic("no interrupt controller in the device tree");
+	gic_init_cpu();
+}
+
+void gic_init_cpu(void)
+{
+	gic->init_cpu();
+}
+
+/* --- registration ------------------------------------------------------------------------------------------------ */
+
+static int add_line(struct irq_line *l)
+{
+	u64 flags = spin_lock_irqsave(&irq_lock);
+	int err = lines[l->intid] ? -EBUSY : nr_lines == ARRAY_SIZE(in_order) ? -ENOSPC : 0;
+
+	if (!err) {
+		in_order[nr_lines] = l;
+		store_release(&nr_lines, nr_lines + 1);
+		store_release(&lines[l->intid], l);
+		if (l->intid >= 32) {
+			gic->route(l->intid, 0);
+			gic->enable(l->intid);
+		}
+	}
+	spin_unlock_irqrestore(&irq_lock, flags);
+	return err;
+}
+
+int irq_request(u32 intid, irq_handler fn, void *arg, const char *name)
+{
+	struct irq_line *l;
+	int err;
+
+	if (intid < 16 || intid >= gic->nr_intids)
+		return -EINVAL;
+	l = kzalloc(sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->intid = intid;
+	l->fn = fn;
+	l->arg = arg;
+	l->name = name;
+	err = add_line(l);
+	if (err)
+		kfree(l);
+	return err;
+}
+
+void irq_enable_percpu(u32 intid)
+{
+	ASSERT(intid >= 16 && intid < 32);
+	gic->enable(intid);
+}
+
+int irq_set_affinity(u32 intid, u32 cpu)
+{
+	u64 flags;
+
+	if (intid < 32 || intid >= gic->nr_intids || !cpu_is_online(cpu))
+		return -EINVAL;
+	flags = spin_lock_irqsave(&irq_lock);
+	gic->route(intid, cpu);
+	spin_unlock_irqrestore(&irq_lock, flags);
+	return 0;
+}
+
+bool irq_describe(u32 index, u32 *intid, const char **name, u64 counts[NR_CPUS])
+{
+	if (index >= load_acquire(&nr_lines))
+		return false;
+	*intid = in_order[index]->intid;
+	*name = in_order[index]->name;
+	for (int i = 0; i < NR_CPUS; i++)
+		counts[i] = READ_ONCE(in_order[index]->counts[i]);
+	return true;
+}
+
+struct pt_regs *irq_regs(void)
+{
+	return interrupted[cpu_id()];
+}
+
+/* --- interrupts between CPUs ----------------------------------------------------------------------------------------- */
+
+void arch_send_ipi(u32 cpu, int kind)
+{
+	ASSERT(cpu < nr_cpus && kind < NR_IPIS);
+	if (gic && cpu_is_online(cpu))
+		gic->send(cpu, (u32)kind);
+}
+
+static void __noreturn stop_this_cpu(void)
+{
+	irq_disable();
+	for (;;)
+		wfi();
+}
+
+/* RESCHED does nothing more: the interrupt itself ends WFI or user mode, and the way back looks at the flags. A CPU
+ * that was in the kernel carries need_resched over to its task's flags, for when it returns to user mode. */
+static void handle_ipi(u32 kind)
+{
+	switch (kind) {
+	case IPI_RESCHED:
+		if (READ_ONCE(this_cpu()->need_resched) && current)
+			set_task_flag(current, TIF_NEED_RESCHED);
+		break;
+	case IPI_CALL:
+		smp_handle_call();
+		break;
+	case IPI_STOP:
+		stop_this_cpu();
+	}
+}
+
+/* --- the way in ------------------------------------------------------------------------------------------------------ */
+
+static void handle_line(u32 intid, struct pt_regs *regs)
+{
+	struct irq_line *l = intid < NR_INTIDS ? load_acquire(&lines[intid]) : NULL;
+
+	if (WARN_ONCE(!l, "interrupt %u without a handler\n", intid))
+		return;
+	l->counts[cpu_id()]++;
+	l->fn(intid, regs, l->arg);
+}
+
+void irq_dispatch(struct pt_regs *regs)
+{
+	struct cpu *c = this_cpu();
+	struct pt_regs *outer = interrupted[c->id];
+	u32 ack = gic->ack(), intid = ack & 0x3ff;
+
+	if (intid >= GIC_SPURIOUS)
+		return;
+	interrupted[c->id] = regs;
+	c->irq_depth++;
+	c->irq_count++;
+	if (intid < 16) {
+		gic->eoi(ack);		/* first: a stopped CPU does not come back */
+		handle_ipi(intid);
+	} else {
+		handle_line(intid, regs);
+		gic->eoi(ack);
+	}
+	c->irq_depth--;
+	interrupted[c->id] = outer;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * User page tables. Four levels of 512 entries; a table, once made, stays until pgt_free, so a walk needs no lock
+ * against removal and an invalidation of one address need only drop the last level (TLBI VALE1IS).
+ *
+ * Ordering (Arm ARM D8.2.3, D8.16): a new entry is visible to the table walkers after DSB ISHST; an entry that
+ * replaces or restricts another needs TLBI and DSB ISH, both inner shareable, so no interrupts to other CPUs. An
+ * entry may not change its address directly while valid (break before make): write 0, flush, write the new one.
+ */
+#include <asm/cpu.h>
+#include <asm/pgtable.h>
+#include <asm/sysreg.h>
+#include <perch/atomic.h>
+#include <perch/errno.h>
+#include <perch/mm.h>
+#include <perch/page.h>
+#include <perch/sched.h>
+
+#include "arch.h"
+
+#define LEVELS		4
+#define ENTRIES		512
+#define level_shift(l)	(PAGE_SHIFT + 9 * (LEVELS - 1 - (l)))
+#define FLUSH_ALL_PAGES	128	/* from here on one TLBI by ASID is cheaper than one per page */
+
+/* --- address space identifiers: one bit for each, 0 is the kernel's ---------------------------------------- */
+
+#define MAX_ASIDS 65536
+static spinlock asid_lock;			/* irqsave */
+static u64 asid_used[MAX_ASIDS / 64] = { 1 };	/* asid_lock */
+static u32 asid_next = 1;			/* asid_lock: where to look first */
+
+static int asid_alloc(void)
+{
+	u32 n = 1u << asid_bits();
+	u64 flags = spin_lock_irqsave(&asid_lock);
+	int asid = -1;
+
+	for (u32 i = 0; i < n && asid < 0; i += 64) {
+		u32 word = (asid_next / 64 + i / 64) % (n / 64);
+
+		if (~asid_used[word])
+			asid = (int)(word * 64) + __builtin_ctzll(~asid_used[word]);
+	}
+	if (asid >= 0) {
+		asid_used[asid / 64] |= BIT(asid % 64);
+		asid_next = ((u32)asid + 64) % n;
+	}
+	spin_unlock_irqrestore(&asid_lock, flags);
+	return asid;
+}
+
+static void asid_free(u32 asid)
+{
+	u64 flags = spin_lock_irqsave(&asid_lock);
+
+	ASSERT(asid && (asid_used[asid / 64] & BIT(asid % 64)));
+	asid_used[asid / 64] &= ~BIT(asid % 64);
+	spin_unlock_irqrestore(&asid_lock, flags);
+}
+
+/* --- entries ------------------------------------------------------------------------------------------------- */
+
+pte pte_make(paddr pa, u32 prot)
+{
+	pte p = (pa & PTE_ADDR) | PTE_PAGE | PTE_USER | PTE_AF | PTE_NG | PTE_PXN | MT_NORMAL << 2 | 3 << 8;
+
+	ASSERT(prot & (VM_READ | VM_WRITE | VM_EXEC));
+	if (!(prot & VM_WRITE))
+		p |= PTE_RDONLY;
+	if (!(prot & VM_EXEC))
+		p |= PTE_UXN;
+	return p;
+}
+
+void pte_set(pte *p, pte v)
+{
+	WRITE_ONCE(*p, v);
+	if (pte_present(v))
+		dsb(ishst);
+}
+
+static u64 *new_table(struct pgtable *t)
+{
+	struct page *p = alloc_zpage();
+
+	if (!p)
+		return NULL;
+	atomic_inc(&t->nr_tables);
+	atomic_inc(&mem_stats.pagetable_pages);
+	return page_address(p);
+}
+
+static void free_table(struct pgtable *t, u64 *table)
+{
+	atomic_dec(&t->nr_tables);
+	atomic_dec(&mem_stats.pagetable_pages);
+	free_pages(virt_to_page(table), 0);
+}
+
+static u64 *table_of(u64 entry)
+{
+	return phys_to_virt(entry & PTE_ADDR);
+}
+
+int pgt_init(struct pgtable *t)
+{
+	int asid = asid_alloc();
+
+	if (asid < 0)
+		return -ENOMEM;
+	t->nr_tables = 0;
+	t->root = new_table(t);
+	if (!t->root) {
+		asid_free((u32)asid);
+		return -ENOMEM;
+	}
+	t->asid = (u16)asid;
+	dsb(ishst);
+	return 0;
+}
+
+static void free_level(struct pgtable *t, u64 *table, int level)
+{
+	if (level < LEVELS - 1)
+		for (int i = 0; i < ENTRIES; i++)
+			if (table[i] & PTE_VALID)
+				free_level(t, table_of(table[i]), level + 1);
+	free_table(t, table);
+}
+
+void pgt_free(struct pgtable *t)
+{
+	/* Walk caches may hold the tables themselves: they must be gone before the pages are reused. */
+	tlb_flush_all(t);
+	free_level(t, t->root, 0);
+	asid_free(t->asid);
+	t->root = NULL;
+}
+
+pte *pgt_entry(struct pgtable *t, uaddr va, bool alloc)
+{
+	u64 *table = t->root;
+
+	for (int level = 0; level < LEVELS - 1; level++) {
+		u64 *e = &table[va >> level_shift(level) & (ENTRIES - 1)];
+
+		if (!(*e & PTE_VALID)) {
+			u64 *next = alloc ? new_table(t) : NULL;
+
+			if (!next)
+				return NULL;
+			dsb(ishst);	/* the zeroes before the pointer to them */
+			WRITE_ONCE(*e, virt_to_phys(next) | PTE_TABLE_BITS);
+		}
+		table = table_of(*e);
+	}
+	return &table[va >> PAGE_SHIFT & (ENTRIES - 1)];
+}
+
+struct walk {
+	uaddr start, end;
+	void (*fn)(pte *p, uaddr va, void *arg);
+	void *arg;
+};
+
+/* The entries of one table, which covers addresses from base on. */
+static void walk_level(const struct walk *w, u64 *table, int level, uaddr base)
+{
+	u64 span = 1UL << level_shift(level);
+	u64 first = w->start > base ? (w->start - base) >> level_shift(level) : 0;
+
+	for (u64 i = first; i < ENTRIES && base + i * span < w->end; i++) {
+		if (!pte_present(table[i]))	/* a table's entry is valid or 0 */
+			continue;
+		if (level == LEVELS - 1)
+			w->fn(&table[i], base + i * span, w->arg);
+		else
+			walk_level(w, table_of(table[i]), level + 1, base + i * span);
+	}
+}
+
+void pgt_walk(struct pgtable *t, uaddr start, uaddr end, void (*fn)(pte *p, uaddr va, void *arg), void *arg)
+{
+	struct walk w = { start, end, fn, arg };
+
+	walk_level(&w, t->root, 0, 0);
+}
+
+/* --- TLB and caches -------------------------------------------------------------------------------------------- */
+
+static u64 tlbi_arg(const struct pgtable *t, uaddr va)
+{
+	return (u64)t->asid << 48 | (va >> PAGE_SHIFT & 0xfffffffffffUL);
+}
+
+void tlb_flush_page(struct pgtable *t, uaddr va)
+{
+	dsb(ishst);
+	__asm__ volatile("tlbi vale1is, %0" :: "r"(tlbi_arg(t, va)) : "memory");
+	dsb(ish);
+}
+
+void tlb_flush_all(struct pgtable *t)
+{
+	dsb(ishst);
+	__asm__ volatile("tlbi aside1is, %0" :: "r"((u64)t->asid << 48) : "memory");
+	dsb(ish);
+}
+
+void tlb_flush_range(struct pgtable *t, uaddr start, uaddr end)
+{
+	if ((end - start) >> PAGE_SHIFT > FLUSH_ALL_PAGES) {
+		tlb_flush_all(t);
+		return;
+	}
+	dsb(ishst);
+	for (uaddr va = start; va < end; va += PAGE_SIZE)
+		__asm__ volatile("tlbi vale1is, %0" :: "r"(tlbi_arg(t, va)) : "memory");
+	dsb(ish);
+}
+
+/* CTR_EL0: DIC (29) and IDC (28) say that the steps are not needed; the line sizes are log2 of words. */
+void icache_sync(void *kaddr, size_t len)
+{
+	u64 ctr = read_sysreg(ctr_el0), start = (u64)kaddr, end = start + len;
+	u64 dline = 4UL << (ctr >> 16 & 15), iline = 4UL << (ctr & 15);
+
+	if (!(ctr & BIT(28)))
+		for (u64 a = ALIGN_DOWN(start, dline); a < end; a += dline)
+			__asm__ volatile("dc cvau, %0" :: "r"(a) : "memory");
+	dsb(ish);
+	if (ctr & BIT(29))
+		return;
+	/* A PIPT cache (L1Ip 3) can be told by address; a VIPT one may hold the line under the user's address. */
+	if ((ctr >> 14 & 3) == 3)
+		for (u64 a = ALIGN_DOWN(start, iline); a < end; a += iline)
+			__asm__ volatile("ic ivau, %0" :: "r"(a) : "memory");
+	else
+		__asm__ volatile("ic ialluis" ::: "memory");
+	dsb(ish);
+	isb();
+}
+
+/* --- which table is loaded ------------------------------------------------------------------------------------- */
+
+void arch_mm_switch(struct mm *mm)
+{
+	u64 ttbr = mm ? virt_to_phys(mm->pgt.root) | (u64)mm->pgt.asid << 48 : image_phys(empty_pg_dir);
+
+	write_sysreg(ttbr, ttbr0_el1);
+	isb();
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Synchronous exceptions other than system calls: sorted by ESR_EL1.EC. What user mode does wrong is its signal;
+ * what the kernel does wrong is the end (panic_regs). Signals and codes are those of Linux.
+ */
+#include <asm/ptrace.h>
+#include <perch/cpu.h>
+#include <perch/printk.h>
+#include <perch/signal.h>
+#include <perch/task.h>
+#include <perch/uaccess.h>
+
+#include "arch.h"
+#include "esr.h"
+
+#define FPE_FLTUNK	14
+
+static const char *const vector_name[] = {
+	"EL1t sync", "EL1t IRQ", "EL1t FIQ", "EL1t SError", "EL1 sync", "EL1 IRQ", "EL1 FIQ", "EL1 SError",
+	"EL0 sync", "EL0 IRQ", "EL0 FIQ", "EL0 SError", "EL0-32 sync", "EL0-32 IRQ", "EL0-32 FIQ",
+	"EL0-32 SError",
+};
+
+void bad_exception(struct pt_regs *regs, u64 reason, u64 esr)
+{
+	panic_regs(regs, "%s exception, esr %#llx", vector_name[reason], (unsigned long long)esr);
+}
+
+static void trap_signal(int sig, int code, uaddr addr)
+{
+	current->thread.fault_address = 0;
+	current->thread.fault_esr = 0;
+	force_signal(sig, code, addr);
+}
+
+/* An instruction that does not exist at EL0: perhaps a read of an ID register that we answer. */
+static void undefined(struct pt_regs *regs)
+{
+	u32 insn;
+
+	if (!get_user(insn, (const u32 __user *)regs->pc) && emulate_mrs(regs, insn)) {
+		regs->pc += 4;
+		return;
+	}
+	trap_signal(SIGILL, ILL_ILLOPC, regs->pc);
+}
+
+void el0_exception(struct pt_regs *regs, u64 esr)
+{
+	u64 far = read_sysreg(far_el1);
+
+	switch (esr >> ESR_EC_SHIFT & 0x3f) {
+	case EC_DABT_EL0:
+	case EC_IABT_EL0:
+		user_abort(regs, esr, far);
+		return;
+	}
+	irq_enable();
+	switch (esr >> ESR_EC_SHIFT & 0x3f) {
+	case EC_PC_ALIGN:
+	case EC_SP_ALIGN:
+		trap_signal(SIGBUS, BUS_ADRALN, (esr >> ESR_EC_SHIFT) == EC_PC_ALIGN ? far : regs->sp);
+		break;
+	case EC_FP_EXC:
+		trap_signal(SIGFPE, FPE_FLTUNK, regs->pc);
+		break;
+	case EC_BRK:
+		trap_signal(SIGTRAP, TRAP_BRKPT, regs->pc);
+		break;
+	case EC_STEP_EL0:
+		trap_signal(SIGTRAP, TRAP_TRACE, regs->pc);
+		break;
+	case EC_BREAK_EL0:
+	case EC_WATCH_EL0:
+		trap_signal(SIGTRAP, TRAP_HWBKPT, regs->pc);
+		break;
+	case EC_UNKNOWN:
+	case EC_SYSREG:
+		undefined(regs);
+		break;
+	default:	/* state that we do not offer (SVE, SME, PAC keys ...), illegal state, AArch32 leftovers */
+		trap_signal(SIGILL, ILL_ILLOPC, regs->pc);
+		break;
+	}
+}
+
+void el1_exception(struct pt_regs *regs, u64 esr)
+{
+	u64 far = read_sysreg(far_el1);
+
+	switch (esr >> ESR_EC_SHIFT & 0x3f) {
+	case EC_DABT_EL1:
+		kernel_abort(regs, esr, far);
+		return;
+	case EC_IABT_EL1:
+		panic_regs(regs, "kernel jumped to %#llx (esr %#llx)", (unsigned long long)far,
+			   (unsigned long long)esr);
+	case EC_BRK:
+		panic_regs(regs, "BRK %#llx in the kernel", (unsigned long long)(esr & 0xffff));
+	default:
+		panic_regs(regs, "exception in the kernel, esr %#llx far %#llx", (unsigned long long)esr,
+			   (unsigned long long)far);
+	}
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * User memory, by unprivileged loads and stores (LDTR, STTR): the hardware checks them as EL0 would be checked, so
+ * a kernel address or a read-only page faults whatever the range check said, and PAN can stay on. Only
+ * cmpxchg_user32 needs privileged exclusives and opens PAN around them.
+ *
+ * An instruction that may fault has an entry in __ex_table (fault.c). The wide loops' entries lead to the byte loop
+ * at the point where the iteration started; the byte loop's entries lead to the end. So the result counts exactly the
+ * bytes that were not copied. The _nofault copies of the code differ in the entry's flag: the page is not
+ * faulted in, the entry is taken at once.
+ */
+#include <asm/offsets.h>
+
+#define EX_NOFAULT 1
+
+.macro	user flag, to, insn:vararg
+9999:	\insn
+	.pushsection __ex_table, "a"
+	.long	9999b - ., \to - ., \flag
+	.popsection
+.endm
+
+/* Refuse unless [p, p + n) is below 1 << 48. */
+.macro	check_range p, n
+	mov	x3, #1 << 48
+	subs	x3, x3, \n
+	b.lo	90f
+	cmp	\p, x3
+	b.hi	90f
+.endm
+
+.macro	load_user flag, to, reg, size, off
+	user	\flag, \to, ldtr\size \reg, [x1, #\off]
+.endm
+.macro	store_user flag, to, reg, size, off
+	user	\flag, \to, sttr\size \reg, [x0, #\off]
+.endm
+
+/* size_t name(void *dst, const void *src, size_t n). from 1: src is the user address, 0: dst is. */
+.macro	copy_function name, flag, from
+	.globl	\name
+	.type	\name, %function
+\name:
+	.if	\from
+	check_range x1, x2
+	.else
+	check_range x0, x2
+	.endif
+	subs	x2, x2, #64
+	b.lo	2f
+1:	.if	\from
+	load_user \flag, 80f, x3, , 0
+	load_user \flag, 80f, x4, , 8
+	load_user \flag, 80f, x5, , 16
+	load_user \flag, 80f, x6, , 24
+	load_user \flag, 80f, x7, , 32
+	load_user \flag, 80f, x8, , 40
+	load_user \flag, 80f, x9, , 48
+	load_user \flag, 80f, x10, , 56
+	stp	x3, x4, [x0]
+	stp	x5, x6, [x0, #16]
+	stp	x7, x8, [x0, #32]
+	stp	x9, x10, [x0, #48]
+	.else
+	ldp	x3, x4, [x1]
+	ldp	x5, x6, [x1, #16]
+	ldp	x7, x8, [x1, #32]
+	ldp	x9, x10, [x1, #48]
+	store_user \flag, 80f, x3, , 0
+	store_user \flag, 80f, x4, , 8
+	store_user \flag, 80f, x5, , 16
+	store_user \flag, 80f, x6, , 24
+	store_user \flag, 80f, x7, , 32
+	store_user \flag, 80f, x8, , 40
+	store_user \flag, 80f, x9, , 48
+	store_user \flag, 80f, x10, , 56
+	.endif
+	add	x0, x0, #64
+	add	x1, x1, #64
+	subs	x2, x2, #64
+	b.hs	1b
+2:	adds	x2, x2, #64
+	b.eq	6f
+	subs	x2, x2, #8
+	b.lo	4f
+3:	.if	\from
+	load_user \flag, 81f, x3, , 0
+	str	x3, [x0]
+	.else
+	ldr	x3, [x1]
+	store_user \flag, 81f, x3, , 0
+	.endif
+	add	x0, x0, #8
+	add	x1, x1, #8
+	subs	x2, x2, #8
+	b.hs	3b
+4:	add	x2, x2, #8
+	tbz	x2, #2, 5f
+	.if	\from
+	load_user \flag, 5f, w3, , 0
+	str	w3, [x0]
+	.else
+	ldr	w3, [x1]
+	store_user \flag, 5f, w3, , 0
+	.endif
+	add	x0, x0, #4
+	add	x1, x1, #4
+	sub	x2, x2, #4
+5:	cbz	x2, 6f
+	.if	\from
+	load_user \flag, 6f, w3, b, 0
+	strb	w3, [x0], #1
+	add	x1, x1, #1
+	.else
+	ldrb	w3, [x1], #1
+	store_user \flag, 6f, w3, b, 0
+	add	x0, x0, #1
+	.endif
+	sub	x2, x2, #1
+	b	5b
+80:	add	x2, x2, #64
+	b	5b
+81:	add	x2, x2, #8
+	b	5b
+90:
+6:	mov	x0, x2
+	ret
+	.size	\name, . - \name
+.endm
+
+	.text
+	copy_function copy_from_user, 0, 1
+	copy_function copy_to_user, 0, 0
+	copy_function copy_from_user_nofault, EX_NOFAULT, 1
+	copy_function copy_to_user_nofault, EX_NOFAULT, 0
+
+/* size_t clear_user(void *dst, size_t n) */
+	.globl	clear_user
+	.type	clear_user, %function
+clear_user:
+	check_range x0, x1
+	subs	x1, x1, #32
+	b.lo	2f
+1:	store_user 0, 80f, xzr, , 0
+	store_user 0, 80f, xzr, , 8
+	store_user 0, 80f, xzr, , 16
+	store_user 0, 80f, xzr, , 24
+	add	x0, x0, #32
+	subs	x1, x1, #32
+	b.hs	1b
+2:	add	x1, x1, #32
+3:	cbz	x1, 4f
+	store_user 0, 4f, wzr, b, 0
+	add	x0, x0, #1
+	sub	x1, x1, #1
+	b	3b
+80:	add	x1, x1, #32
+	b	3b
+90:
+4:	mov	x0, x1
+	ret
+	.size	clear_user, . - clear_user
+
+/*
+ * long strncpy_from_user(char *dst, const char *src, size_t n), long strnlen_user(const char *s, size_t n).
+ * A string that runs into the end of user space faults there.
+ */
+	.globl	strncpy_from_user
+	.type	strncpy_from_user, %function
+strncpy_from_user:
+	lsr	x3, x1, #48
+	cbnz	x3, 3f
+	mov	x3, x0
+1:	cbz	x2, 2f
+	load_user 0, 3f, w4, b, 0
+	strb	w4, [x3]
+	cbz	w4, 2f
+	add	x1, x1, #1
+	add	x3, x3, #1
+	sub	x2, x2, #1
+	b	1b
+2:	sub	x0, x3, x0
+	ret
+3:	mov	x0, #-14		/* EFAULT */
+	ret
+	.size	strncpy_from_user, . - strncpy_from_user
+
+	.globl	strnlen_user
+	.type	strnlen_user, %function
+strnlen_user:
+	mov	x2, x1
+	mov	x1, x0
+	lsr	x3, x1, #48
+	cbnz	x3, 3f
+1:	cbz	x2, 2f
+	load_user 0, 3f, w4, b, 0
+	cbz	w4, 2f
+	add	x1, x1, #1
+	sub	x2, x2, #1
+	b	1b
+2:	sub	x0, x1, x0
+	ret
+3:	mov	x0, #-14
+	ret
+	.size	strnlen_user, . - strnlen_user
+
+/* int cmpxchg_user32(u32 *p, u32 *old, u32 expected, u32 new): a full barrier when it stores. */
+	.globl	cmpxchg_user32
+	.type	cmpxchg_user32, %function
+cmpxchg_user32:
+	mov	x4, #(1 << 48) - 4
+	cmp	x0, x4
+	b.hi	4f
+	tst	x0, #3
+	b.ne	4f
+	adrp	x5, cpu_has_pan
+	ldrb	w5, [x5, #:lo12:cpu_has_pan]
+	cbz	w5, 1f
+	.inst	0xd500409f		/* msr pan, #0 */
+1:
+	user	0, 3f, ldxr w4, [x0]
+	cmp	w4, w2
+	b.ne	2f
+	user	0, 3f, stlxr w6, w3, [x0]
+	cbnz	w6, 1b
+	dmb	ish
+2:	mov	w0, #0
+	str	w4, [x1]
+	b	5f
+3:	mov	x0, #-14
+5:	cbz	w5, 6f
+	.inst	0xd500419f		/* msr pan, #1 */
+6:	ret
+4:	mov	x0, #-14
+	ret
+	.size	cmpxchg_user32, . - cmpxchg_user32

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* The console's UART: the device that the tree's stdout-path (or serial0) names, else the first that we know. */
+#include <asm/dt.h>
+#include <libfdt.h>
+#include <perch/boot.h>
+#include <perch/types.h>
+
+#include "../arch/arm64/arch.h"
+#include "uart.h"
+
+static const struct driver {
+	const char *compatible;
+	bool (*probe)(int node);
+	void (*start)(void);
+} drivers[] = {
+	{ "arm,pl011", pl011_probe, pl011_start },
+	{ "brcm,bcm2835-aux-uart", mini_uart_probe, mini_uart_start },
+};
+
+static const struct driver *chosen;
+
+static bool try_node(int node)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (!fdt_node_check_compatible(boot_fdt, node, drivers[i].compatible) && drivers[i].probe(node)) {
+			chosen = &drivers[i];
+			return true;
+		}
+	return false;
+}
+
+void uart_init_early(void)
+{
+	int node = dt_stdout();
+
+	if (node >= 0 && try_node(node))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++) {
+		node = dt_find(drivers[i].compatible, -1);
+		if (node >= 0 && try_node(node))
+			return;
+	}
+}
+
+void uart_init(void)
+{
+	if (chosen)
+		chosen->start();
+}
