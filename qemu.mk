@@ -62,7 +62,7 @@ record-expected: setup
 
 # --- guest programs and initramfs ---------------------------------------------------------------------------
 # user/NAME.c, user/demo/NAME.c and user/bench/NAME.c are one program each; user/tests/c/*.c together are `checks`.
-USER_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-stringop-overread -Wno-nonnull \
+USER_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-stringop-overread -Wno-stringop-overflow -Wno-unused-value -Wno-infinite-recursion -Wno-nonnull \
 	-pthread -static \
 	-fno-omit-frame-pointer -Iuser/include
 USER_PROG_SRC := $(sort $(wildcard user/*.c user/demo/*.c user/bench/*.c))

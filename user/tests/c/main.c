@@ -58,7 +58,9 @@ int reap(const char *what, pid_t pid)
 {
 	int status = -1;
 
-	if (waitpid(pid, &status, 0) != pid)
+	pid_t got = waitpid(pid, &status, 0);
+
+	if (got < 0 || (pid > 0 && got != pid))
 		say("%s: wait: %s", what, strerrorname_np(errno));
 	else if (WIFEXITED(status))
 		say("%s: exit %d", what, WEXITSTATUS(status));

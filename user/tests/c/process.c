@@ -74,7 +74,8 @@ CHECK(waitid_info)
 	pid = fork();
 	if (pid == 0) {
 		raise(SIGSTOP);
-		_exit(0);
+		for (;;)
+			pause();
 	}
 	ok("stopped", waitid(P_PID, pid, &si, WSTOPPED));
 	say("code %d status %d", si.si_code, si.si_status);
