@@ -19,6 +19,7 @@
 #define USER_MAX	0x0001000000000000UL	/* 48-bit user space: TTBR0 */
 
 struct file;
+struct inode;
 struct task;
 struct vma;
 struct pt_regs;
@@ -78,14 +79,15 @@ struct vma {
 	struct mm *mm;
 	uaddr start, end;	/* page aligned, [start, end); mm->lock */
 	u32 flags;		/* VM_x; mm->lock */
+	u32 rb_color;		/* treap priority */
 	struct file *file;	/* holds a reference; NULL: anonymous */
 	u64 pgoff;		/* file page of start (anonymous: start >> PAGE_SHIFT at creation) */
 	const struct vma_ops *ops;
 	void *priv;		/* ops' */
 	struct list node;	/* mm->vmas, sorted; mm->lock */
 	struct vma *rb_left, *rb_right, *rb_parent;	/* kernel/mm private lookup tree */
-	u32 rb_color;		/* treap priority */
 	u64 rb_gap;		/* largest free gap below an area of this subtree, bytes */
+	struct list rmap_node;	/* of areas that map files: kernel/mm/rmap.c */
 };
 
 struct mm {
@@ -157,6 +159,13 @@ long mm_map(struct mm *mm, uaddr addr, u64 len, u32 flags, u32 mapflags, struct 
 long mm_map_special(struct mm *mm, uaddr addr, u64 len, u32 flags, const struct vma_ops *ops, void *priv);
 long mm_unmap(struct mm *mm, uaddr addr, u64 len);
 uaddr mm_unmapped_area(struct mm *mm, uaddr hint, u64 len);	/* or -ENOMEM as a large value */
+
+/*
+ * Pages [first, first+nr) of inode have left its page cache (truncate, hole punch; the cache and i->size
+ * say so already): take them out of all mappings. cows: private copies, too (truncate). inode->lock held
+ * or not, no spinlock held. Any process context.
+ */
+void mm_unmap_file(struct inode *i, u64 first, u64 nr, bool cows);
 
 /* Data or instruction abort at addr from user mode or from uaccess. Takes mm->lock. Returns 0 when
  * resolved, else a signal to send: SIGSEGV/SIGBUS with *code the si_code; -ENOMEM after OOM kill. */

@@ -195,6 +195,7 @@ u64 rlimit(u32 resource);
 extern spinlock task_lock;
 extern struct process *init_process;
 extern u32 nr_tasks, total_forks;	/* (t) */
+extern u32 last_pid;			/* the latest one given out (t) */
 
 /* Lookups. With a reference for the caller (task_put), or NULL. Any context. */
 struct task *task_find_get(u32 pid);
@@ -202,6 +203,7 @@ struct process *process_find_get(u32 pid);
 void task_get(struct task *t);
 void task_put(struct task *t);		/* last put frees; process context, or deferred otherwise */
 void process_put(struct process *p);
+struct process *pidfd_process(int fd);	/* of a pidfd of current, with a reference; ERR_PTR(-EBADF) */
 /* Walk all processes / the threads of one: caller holds task_lock. */
 struct process *process_next(u32 pid_min);	/* with the smallest pid >= pid_min, or NULL */
 

@@ -166,6 +166,7 @@ static void fault_around(struct vma *v, uaddr va, pte *p, bool write)
 static int fault_file(struct vma *v, uaddr va, pte *p, bool write)
 {
 	bool writable = (v->flags & VM_SHARED) && (v->flags & VM_WRITE);
+	u32 seq = v->file ? rmap_seq(v) : 0;
 	struct page *page;
 
 	if (write && !(v->flags & VM_SHARED))
@@ -181,6 +182,8 @@ static int fault_file(struct vma *v, uaddr va, pte *p, bool write)
 	if (!write && v->ops->cached)
 		fault_around(v, va, p, writable);
 	set_new(v, p, page, writable);
+	if (unlikely(v->file && rmap_seq(v) != seq))
+		mm_zap_file_pages(v->mm, v->start, v->end);	/* perhaps truncated: fault again */
 	return 0;
 }
 

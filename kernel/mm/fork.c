@@ -78,25 +78,22 @@ static int copy_pages(struct mm *old, struct mm *mm, struct vma *v)
 	spin_lock(&old->pt_lock);
 	pgt_walk(&old->pgt, v->start, v->end, copy_entry, &c);
 	spin_unlock(&old->pt_lock);
-	mm->rss_anon += c.anon;
-	mm->rss_file += c.file;
-	mm->rss_shmem += c.shmem;
+	atomic_add(&mm->rss_anon, c.anon);
+	atomic_add(&mm->rss_file, c.file);
+	atomic_add(&mm->rss_shmem, c.shmem);
 	return c.failed || mem_low() ? -ENOMEM : 0;
 }
 
 static int copy_area(struct mm *old, struct mm *mm, struct vma *v)
 {
-	struct vma *n = kmalloc(sizeof(*n));
+	struct vma *n = vma_copy(v);
 
 	if (!n)
 		return -ENOMEM;
-	*n = *v;
 	n->mm = mm;
 	n->flags &= ~(VM_LOCKED | VM_LOCKONFAULT);
 	if (n->flags & VM_WIPEONFORK)
 		n->flags &= ~VM_ANON;
-	if (n->file)
-		file_get(n->file);
 	if (n->ops && n->ops->open)
 		n->ops->open(n);
 	vma_insert(mm, n);

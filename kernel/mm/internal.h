@@ -54,6 +54,8 @@ void slab_init(void);
 /* --- vma.c: the set of areas. All want mm->lock ------------------------------------------------ */
 
 struct vma *vma_alloc(struct mm *mm, uaddr start, uaddr end, u32 flags);	/* NULL: no memory */
+/* The same again, in no list, with a file reference of its own; ops->open is the caller's. NULL. */
+struct vma *vma_copy(const struct vma *v);
 void vma_insert(struct mm *mm, struct vma *v);	/* must not overlap */
 void vma_erase(struct mm *mm, struct vma *v);	/* out of the set; the caller owns it */
 void vma_resize(struct mm *mm, struct vma *v, uaddr start, uaddr end);	/* pgoff is the caller's */
@@ -101,6 +103,23 @@ extern struct page *zero_page;
 /* Take the pages of [start, end) out of the page table. flush: others may run on it. mm->lock held. */
 void mm_zap(struct mm *mm, uaddr start, uaddr end, bool flush);
 s64 *mm_rss(struct mm *mm, const struct page *p);	/* the counter for pages of p's kind */
+
+/* The same, but private copies stay. */
+void mm_zap_file_pages(struct mm *mm, uaddr start, uaddr end);
+
+/* --- rmap.c: which areas map a file ---------------------------------------------------------------- */
+
+void rmap_add(struct vma *v);		/* v->file set, not on the list */
+void rmap_del(struct vma *v);
+void rmap_resize(struct vma *v, uaddr start, uaddr end);	/* any area */
+/* Changes whenever pages were taken out of mappings of v's file (and of some others). */
+u32 rmap_seq(const struct vma *v);
+
+/* --- madvise.c, remote.c ----------------------------------------------------------------------------- */
+
+/* madvise(2) on any address space; mm->lock not held. */
+long mm_madvise(struct mm *mm, uaddr start, u64 len, int advice);
+struct mm *process_get_mm(struct process *p);	/* with a user reference, or NULL */
 
 /* --- oom.c ---------------------------------------------------------------------------------------- */
 

@@ -110,6 +110,8 @@ static void unmap_everything(struct mm *mm)
 	mm->rb_root = mm->last = NULL;
 	list_for_each_safe(v, next, &mm->vmas, node) {
 		mm_zap(mm, v->start, v->end, false);
+		if (v->file)
+			rmap_del(v);
 		list_del(&v->node);
 		vma_discard(mm, v);
 	}

@@ -48,6 +48,20 @@ static struct task *thread_with_mm(struct process *p)
 	return NULL;
 }
 
+struct mm *process_get_mm(struct process *p)
+{
+	u64 flags = spin_lock_irqsave(&task_lock);
+	struct task *t = thread_with_mm(p);
+	struct mm *mm;
+
+	spin_unlock_irqrestore(&task_lock, flags);
+	if (!t)
+		return NULL;
+	mm = task_get_mm(t);
+	task_put(t);
+	return mm;
+}
+
 /* The next process from *pid on that has an mm: a thread and the mm, referenced. False at the end. */
 static bool next_candidate(u32 *pid, struct task **thread, struct mm **mm)
 {

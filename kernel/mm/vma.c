@@ -134,12 +134,16 @@ void vma_insert(struct mm *mm, struct vma *v)
 	while (v->rb_parent && v->rb_parent->rb_color < v->rb_color)
 		rotate_up(mm, v);
 	mm->nr_vmas++;
+	if (v->file && list_empty(&v->rmap_node))
+		rmap_add(v);
 }
 
 void vma_erase(struct mm *mm, struct vma *v)
 {
 	struct vma *next = vma_next(mm, v), *l, *r;
 
+	if (v->file)
+		rmap_del(v);
 	while ((l = v->rb_left, r = v->rb_right, l || r))
 		rotate_up(mm, !r || (l && l->rb_color > r->rb_color) ? l : r);
 	*slot_of(mm, v) = NULL;
@@ -156,8 +160,7 @@ void vma_resize(struct mm *mm, struct vma *v, uaddr start, uaddr end)
 {
 	struct vma *next = vma_next(mm, v);
 
-	v->start = start;
-	v->end = end;
+	rmap_resize(v, start, end);
 	gap_propagate(v);
 	if (next)
 		gap_propagate(next);
@@ -244,7 +247,22 @@ struct vma *vma_alloc(struct mm *mm, uaddr start, uaddr end, u32 flags)
 	v->flags = flags;
 	v->pgoff = start >> PAGE_SHIFT;
 	list_init(&v->node);
+	list_init(&v->rmap_node);
 	return v;
+}
+
+struct vma *vma_copy(const struct vma *v)
+{
+	struct vma *n = kmalloc(sizeof(*n));
+
+	if (!n)
+		return NULL;
+	*n = *v;
+	list_init(&n->node);
+	list_init(&n->rmap_node);
+	if (n->file)
+		file_get(n->file);
+	return n;
 }
 
 struct vma *vma_split(struct mm *mm, struct vma *v, uaddr addr)
@@ -256,17 +274,16 @@ struct vma *vma_split(struct mm *mm, struct vma *v, uaddr addr)
 		return ERR_PTR(-EINVAL);
 	if (mm->nr_vmas >= sysctl_max_map_count)
 		return ERR_PTR(-ENOMEM);
-	upper = kmalloc(sizeof(*upper));
+	upper = vma_copy(v);
 	if (!upper)
 		return ERR_PTR(-ENOMEM);
-	*upper = *v;
 	upper->start = addr;
 	upper->pgoff = vma_pgoff(v, addr);
-	vma_resize(mm, v, v->start, addr);
-	if (upper->file)
-		file_get(upper->file);
 	if (upper->ops && upper->ops->open)
 		upper->ops->open(upper);
+	if (upper->file)
+		rmap_add(upper);	/* before v shrinks: truncation must not miss a page */
+	vma_resize(mm, v, v->start, addr);
 	vma_insert(mm, upper);
 	return upper;
 }
@@ -307,11 +324,9 @@ bool vma_extends_anon(const struct vma *v, uaddr start, u32 flags)
 /* low grows over high, which goes away. */
 static void absorb(struct mm *mm, struct vma *low, struct vma *high)
 {
-	uaddr end = high->end;
-
 	low->flags |= high->flags & VM_ANON;
+	vma_resize(mm, low, low->start, high->end);	/* first: see vma_split */
 	vma_erase(mm, high);
-	vma_resize(mm, low, low->start, end);
 	list_add_tail(&high->node, &mm->dead);
 }
 

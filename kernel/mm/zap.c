@@ -18,6 +18,7 @@ struct zap {
 	struct mm *mm;
 	u32 n;
 	bool flush;
+	bool keep_anon;
 	uaddr first, last;		/* addresses cleared and not flushed yet: [first, last) */
 	s64 anon, file, shmem;		/* pages taken out */
 	struct page *page[BATCH];
@@ -43,6 +44,8 @@ static void zap_entry(pte *p, uaddr va, void *arg)
 	pte old = *p;
 	struct page *page;
 
+	if (z->keep_anon && !pte_special(old) && (phys_to_page(pte_phys(old))->flags & PG_ANON))
+		return;
 	WRITE_ONCE(*p, 0);
 	if (!z->last)
 		z->first = va;
@@ -62,25 +65,45 @@ static void zap_entry(pte *p, uaddr va, void *arg)
 		zap_settle(z);
 }
 
-void mm_zap(struct mm *mm, uaddr start, uaddr end, bool flush)
+static void zap_range(struct zap *z, uaddr start, uaddr end)
 {
-	struct zap z = { .mm = mm, .flush = flush };
+	struct mm *mm = z->mm;
 
 	while (start < end) {
 		uaddr stop = min(end, ALIGN_DOWN(start, CHUNK) + CHUNK);
 
 		spin_lock(&mm->pt_lock);
-		pgt_walk(&mm->pgt, start, stop, zap_entry, &z);
-		zap_settle(&z);
+		pgt_walk(&mm->pgt, start, stop, zap_entry, z);
+		zap_settle(z);
 		spin_unlock(&mm->pt_lock);
 		start = stop;
 	}
-	if (z.anon)
-		atomic_sub(&mm->rss_anon, z.anon);
-	if (z.file)
-		atomic_sub(&mm->rss_file, z.file);
-	if (z.shmem)
-		atomic_sub(&mm->rss_shmem, z.shmem);
+	if (z->anon)
+		atomic_sub(&mm->rss_anon, z->anon);
+	if (z->file)
+		atomic_sub(&mm->rss_file, z->file);
+	if (z->shmem)
+		atomic_sub(&mm->rss_shmem, z->shmem);
+}
+
+void mm_zap(struct mm *mm, uaddr start, uaddr end, bool flush)
+{
+	struct zap z;
+
+	z.mm = mm;
+	z.n = 0;
+	z.flush = flush;
+	z.keep_anon = false;
+	z.last = 0;
+	z.anon = z.file = z.shmem = 0;
+	zap_range(&z, start, end);
+}
+
+void mm_zap_file_pages(struct mm *mm, uaddr start, uaddr end)
+{
+	struct zap z = { .mm = mm, .flush = true, .keep_anon = true };
+
+	zap_range(&z, start, end);
 }
 
 s64 *mm_rss(struct mm *mm, const struct page *p)
