@@ -289,7 +289,8 @@ void inode_put(struct inode *i);
 /* Give a negative dentry its inode and make it findable. Takes over the inode reference; dir->lock held. */
 void dentry_attach(struct dentry *d, struct inode *i);
 struct dentry *dentry_root(struct super *sb, struct inode *i);	/* takes over i; NULL on OOM (i is put) */
-/* The regular-file page cache of tmpfs: page at index with a reference; create: zero page if absent; NULL absent. */
+/* The regular-file page cache of tmpfs: page at index with a reference; create: zero page if absent,
+ * or ERR_PTR(-ENOMEM, -ENOSPC); else NULL if absent. */
 struct page *tmpfs_page(struct inode *i, u64 index, bool create);
 
 struct kstat { u64 dev, ino, rdev, size, blocks; u32 mode, nlink, uid, gid, blksize; s64 atime, mtime, ctime, btime; };

@@ -166,6 +166,8 @@ uaddr mm_unmapped_area(struct mm *mm, uaddr hint, u64 len);	/* or -ENOMEM as a l
  * or not, no spinlock held. Any process context.
  */
 void mm_unmap_file(struct inode *i, u64 first, u64 nr, bool cows);
+/* Is there a shared mapping of it that is or may become writable (F_SEAL_WRITE: EBUSY)? Process context. */
+bool mm_file_mapped_writable(struct inode *i);
 
 /* Data or instruction abort at addr from user mode or from uaccess. Takes mm->lock. Returns 0 when
  * resolved, else a signal to send: SIGSEGV/SIGBUS with *code the si_code; -ENOMEM after OOM kill. */

@@ -98,3 +98,18 @@ void mm_unmap_file(struct inode *i, u64 first, u64 nr, bool cows)
 				unmap_part(v, first, last, cows);
 	spin_unlock(&b->lock);
 }
+
+bool mm_file_mapped_writable(struct inode *i)
+{
+	struct bucket *b = bucket_of(i);
+	bool found = false;
+	struct vma *v;
+
+	spin_lock(&b->lock);
+	if (b->areas.next)
+		list_for_each(v, &b->areas, rmap_node)
+			if (v->file->inode == i && (v->flags & VM_SHARED) && (v->flags & VM_MAYWRITE))
+				found = true;
+	spin_unlock(&b->lock);
+	return found;
+}

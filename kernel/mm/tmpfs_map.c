@@ -23,17 +23,14 @@ static struct page *tmpfs_fault(struct vma *v, u64 pgoff, bool write)
 	if (beyond_end(i, pgoff))
 		return ERR_PTR(-EFAULT);
 	p = tmpfs_page(i, pgoff, true);
-	if (IS_ERR(p))
-		return PTR_ERR(p) == -ENOMEM ? p : ERR_PTR(-EFAULT);
-	return p ? p : ERR_PTR(-ENOMEM);
+	return IS_ERR(p) && PTR_ERR(p) != -ENOMEM ? ERR_PTR(-EFAULT) : p;	/* full: SIGBUS */
 }
 
 static struct page *tmpfs_cached(struct vma *v, u64 pgoff)
 {
 	struct inode *i = v->file->inode;
-	struct page *p = beyond_end(i, pgoff) ? NULL : tmpfs_page(i, pgoff, false);
 
-	return IS_ERR(p) ? NULL : p;
+	return beyond_end(i, pgoff) ? NULL : tmpfs_page(i, pgoff, false);
 }
 
 static const struct vma_ops tmpfs_vma_ops = {
@@ -41,8 +38,15 @@ static const struct vma_ops tmpfs_vma_ops = {
 	.cached = tmpfs_cached,
 };
 
+#define SEALED_AGAINST_WRITES	(8 | 16)	/* F_SEAL_WRITE, F_SEAL_FUTURE_WRITE */
+
 int tmpfs_mmap(struct file *f, struct vma *v)
 {
+	if ((v->flags & VM_SHARED) && (f->inode->seals & SEALED_AGAINST_WRITES)) {
+		if (v->flags & VM_WRITE)
+			return -EPERM;
+		v->flags &= ~VM_MAYWRITE;
+	}
 	v->ops = &tmpfs_vma_ops;
 	return 0;
 }
