@@ -36,7 +36,9 @@ struct sighand {
 	refcount refs;
 	spinlock lock;		/* irqsave */
 	struct sigaction_abi action[NSIG];	/* [n-1]; lock */
-	struct waitq signalfd_wq;
+	/* Woken for each signal that becomes pending. Static and shared among sighands: a signalfd that is
+	 * registered in an epoll set may outlive the sighand. */
+	struct waitq *signalfd_wq;
 };
 
 /* Send to one thread / to a process (any eligible thread). info NULL: SI_KERNEL-like. Any context.

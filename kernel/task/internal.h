@@ -101,6 +101,7 @@ void complete_vfork_locked(struct task *t);
 static inline bool sig_valid(int sig) { return sig > 0 && sig <= NSIG; }
 static inline bool sig_in(int sig, sigset set) { return set & sigmask(sig); }
 
+void signals_init(void);
 void sigqueue_free(struct sigqueue *q);
 /* sighand->lock held by the caller for all of these. */
 void sigpending_remove(struct sigpending *p, sigset set);

@@ -24,7 +24,7 @@ spinlock task_lock = SPINLOCK_INIT;
 static u16 pid_count[PID_MAX];		/* uses of each number; task_lock */
 static u64 leader_map[PID_MAX / 64];	/* numbers that are processes; task_lock */
 static struct list pid_hash[HASH_SIZE];	/* of task.pid_node; task_lock */
-static u32 last_pid;			/* task_lock */
+u32 last_pid;				/* task_lock */
 
 /* kernel/init.h: before the first task. */
 void task_init(void);
@@ -32,6 +32,7 @@ void task_init(void)
 {
 	for (u32 i = 0; i < HASH_SIZE; i++)
 		list_init(&pid_hash[i]);
+	signals_init();
 }
 
 int pid_alloc(void)

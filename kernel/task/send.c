@@ -134,7 +134,8 @@ static int enqueue_held(struct task *t, struct sigpending *pend, int sig, const 
 		}
 	}
 	pend->set |= sigmask(sig);
-	wake_up_nr(&t->sighand->signalfd_wq, 0, NULL);
+	if (waitq_active(t->sighand->signalfd_wq))
+		wake_up_all(t->sighand->signalfd_wq);
 	return 0;
 }
 

@@ -107,6 +107,14 @@ int sigpending_take(struct sigpending *p, sigset mask, struct siginfo_abi *info)
 
 /* --- dispositions */
 
+static struct waitq signalfd_wqs[16];
+
+void signals_init(void)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(signalfd_wqs); i++)
+		waitq_init(&signalfd_wqs[i]);
+}
+
 struct sighand *sighand_create(void)
 {
 	struct sighand *s = kzalloc(sizeof(*s));
@@ -115,7 +123,7 @@ struct sighand *sighand_create(void)
 		return NULL;
 	ref_init(&s->refs, 1);
 	spin_init(&s->lock);
-	waitq_init(&s->signalfd_wq);
+	s->signalfd_wq = &signalfd_wqs[(u64)s / sizeof(*s) % ARRAY_SIZE(signalfd_wqs)];
 	return s;
 }
 
