@@ -21,6 +21,14 @@ static bool wanted(const struct perf_event *e, bool thread)
 	return e->attr.inherit && (!e->attr.inherit_thread || thread) && !e->attr.sigtrap;
 }
 
+/* Will the copy be what from is? Not after an error, nor when from has used up its enable_on_exec, which
+ * a copy gets from the root, as on Linux. */
+static bool alike(const struct perf_event *from)
+{
+	return from->state != PERF_ERROR &&
+	       from->attr.enable_on_exec == from->root->attr.enable_on_exec;
+}
+
 static struct perf_event *copy_event(struct perf_event *from)
 {
 	struct perf_event *root = from->root;
@@ -108,6 +116,7 @@ int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, bool thread)
 	if (!ctx)
 		return err;
 	list_for_each(e, &parent->events, ctx_node) {
+		all &= alike(e);
 		if (!is_leader(e))
 			continue;
 		if (!wanted(e, thread))

@@ -190,6 +190,7 @@ static void exec_enable(struct perf_ctx *ctx, void *arg)
 		if (!e->attr.enable_on_exec)
 			continue;
 		e->attr.enable_on_exec = 0;	/* once only */
+		ctx->clone_id = 0;		/* differs from its copies now */
 		if (e->state >= PERF_ON)
 			continue;
 		if (e->leader->group.placed)
@@ -199,7 +200,6 @@ static void exec_enable(struct perf_ctx *ctx, void *arg)
 	}
 	if (!any)
 		return;
-	ctx->clone_id = 0;	/* differs from its copies now */
 	for (u32 i = 0; i < perf_nr_pmus; i++)
 		resched_ctx(ctx, perf_pmus[i]);
 }

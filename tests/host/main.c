@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The host lane: the perf core on a simulated machine.
+ *   perf-host                  named tests, then random programs from fixed seeds
+ *   perf-host -n NAME          one named test
+ *   perf-host -s SEED [-o OPS] one random program, to replay a failure
+ *   perf-host -r RUNS [-o OPS] so many seeds
+ */
+#include "sim.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	printf("  ");
+	vprintf(fmt, ap);
+	printf("\n");
+	fflush(stdout);
+	_exit(1);
+}
+
+void sim_assert_failed(const char *what, const char *file, int line)
+{
+	fail("assertion failed: %s (%s:%d)", what, strrchr(file, '/') ? strrchr(file, '/') + 1 : file,
+	     line);
+}
+
+static int passed, failed;
+
+/* Each test in its own process: a failure is the end of that one only. */
+static void in_child(const char *name, void (*fn)(void), u64 seed, u32 ops)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		alarm(100);
+		fn ? fn() : random_run(seed, ops);
+		fflush(stdout);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	if (WIFEXITED(status) && !WEXITSTATUS(status)) {
+		passed++;
+		return;
+	}
+	failed++;
+	if (fn)
+		printf("FAIL %s (status 0x%x)\n", name, status);
+	else
+		printf("FAIL seed %lu (status 0x%x): replay with -s %lu -o %u\n", seed, status, seed, ops);
+}
+
+static void named(const char *only)
+{
+	for (const struct test *t = named_tests; t->name; t++)
+		if (!only || !strcmp(t->name, only))
+			in_child(t->name, t->fn, 0, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = NULL;
+	u32 ops = 2000, runs = 250;
+	long seed = -1;
+	int c;
+
+	while ((c = getopt(argc, argv, "n:s:o:r:v")) != -1)
+		switch (c) {
+		case 'n': name = optarg; break;
+		case 's': seed = atol(optarg); break;
+		case 'v': sim_trace = true; break;
+		case 'o': ops = (u32)atol(optarg); break;
+		case 'r': runs = (u32)atol(optarg); break;
+		default: return 2;
+		}
+	if (seed >= 0) {
+		random_run((u64)seed, ops);
+		printf("seed %ld passed\n", seed);
+		return 0;
+	}
+	named(name);
+	if (!name)
+		for (u64 s = 1; s <= runs; s++)
+			in_child(NULL, NULL, s, ops);
+	printf("%d passed, %d failed\n", passed, failed);
+	return failed != 0;
+}
