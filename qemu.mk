@@ -37,14 +37,14 @@ demo: setup
 
 # The second. Every lane prints its own lines; the last line is the sum.
 test: setup
-	$(Q)$(MAKE) all
+	$(Q)$(MAKE) all $(BUILD)/debian.cpio
 	$(Q)scripts/test-all
 
 test-host:
 	$(Q)scripts/test-all host
 
 test-guest: setup
-	$(Q)$(MAKE) $(BOOT)
+	$(Q)$(MAKE) $(BOOT) $(BUILD)/debian.cpio
 	$(Q)scripts/test-all guest
 
 test-perf: setup
@@ -59,35 +59,41 @@ test-soak: setup
 record-expected: setup
 	$(Q)$(MAKE) $(BUILD)/initramfs.cpio
 	$(Q)scripts/run-checks --record
+	$(Q)scripts/run-perf --record
+	$(Q)ICOUNT=1 scripts/run-perf --record
 
 # --- guest programs and initramfs ---------------------------------------------------------------------------
-# user/NAME.c, user/demo/NAME.c and user/bench/NAME.c are one program each; user/tests/c/*.c together are `checks`.
+# One program each: user/*.c, user/demo/*.c, user/bench/*.c, user/tests/soak/*.c. Together one program: user/tests/c/*.c
+# (checks) and user/tests/perf/*.c (ptest).
 USER_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-stringop-overread -Wno-stringop-overflow -Wno-unused-value -Wno-infinite-recursion -Wno-nonnull \
 	-pthread -static \
 	-fno-omit-frame-pointer -Iuser/include
-USER_PROG_SRC := $(sort $(wildcard user/*.c user/demo/*.c user/bench/*.c))
+USER_PROG_SRC := $(sort $(wildcard user/*.c user/demo/*.c user/bench/*.c user/tests/soak/*.c))
 USER_PROGS := $(patsubst %.c,$(BUILD)/user/%,$(notdir $(USER_PROG_SRC)))
 CHECKS_OBJ := $(patsubst %.c,$(BUILD)/%.uo,$(sort $(wildcard user/tests/c/*.c)))
-vpath %.c user user/demo user/bench
+PTEST_OBJ := $(patsubst %.c,$(BUILD)/%.uo,$(sort $(wildcard user/tests/perf/*.c)))
+vpath %.c user user/demo user/bench user/tests/soak
 
 user: $(BUILD)/initramfs.cpio
 
 $(USER_PROGS): $(BUILD)/user/%: %.c qemu.mk
 	$(call say,USER,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(USER_CFLAGS) -MMD -MP -MF $@.d -o $@ $< -lm
+	$(Q)$(CC) $(USER_CFLAGS) -MMD -MP -MF $@.d -o $@ $< -lm -lrt
 $(BUILD)/%.uo: %.c qemu.mk
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(USER_CFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
 $(BUILD)/user/checks: $(CHECKS_OBJ)
+$(BUILD)/user/ptest: $(PTEST_OBJ)
+$(BUILD)/user/checks $(BUILD)/user/ptest:
 	$(call say,USER,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(USER_CFLAGS) -o $@.debug $(CHECKS_OBJ) -lrt -lm
+	$(Q)$(CC) $(USER_CFLAGS) -o $@.debug $^ -lrt -lm
 	$(Q)$(CROSS_COMPILE)strip -o $@ $@.debug
 
 USER_FILES := $(shell find user -type f -not -name '*.[ch]' -not -path 'user/tests/expected/*')
-$(BUILD)/initramfs.cpio: $(USER_PROGS) $(if $(CHECKS_OBJ),$(BUILD)/user/checks) $(USER_FILES) scripts/mkinitramfs qemu.mk \
+$(BUILD)/initramfs.cpio: $(USER_PROGS) $(BUILD)/user/checks $(BUILD)/user/ptest $(USER_FILES) scripts/mkinitramfs qemu.mk \
 		$(wildcard $(PERCH_CACHE)/stamps/perf $(PERCH_CACHE)/stamps/sysroot)
 	@test -e $(PERCH_CACHE)/guest/usr/bin/busybox || { echo "The guest's busybox is missing: run scripts/setup" >&2; exit 1; }
 	$(call say,CPIO,$@)
@@ -96,7 +102,7 @@ $(BUILD)/debian.cpio: scripts/mkinitramfs $(wildcard $(PERCH_CACHE)/stamps/sysro
 	$(call say,CPIO,$@)
 	$(Q)scripts/mkinitramfs debian $@ --cache $(PERCH_CACHE)
 
--include $(USER_PROGS:=.d) $(CHECKS_OBJ:=.d)
+-include $(USER_PROGS:=.d) $(CHECKS_OBJ:=.d) $(PTEST_OBJ:=.d)
 
 help:
 	@echo 'Perch: targets'
