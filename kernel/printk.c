@@ -150,6 +150,11 @@ void console_register(const struct uart_ops *ops)
 	spin_unlock_irqrestore(&log_lock, flags);
 }
 
+const struct uart_ops *console_uart(void)
+{
+	return READ_ONCE(console);
+}
+
 u64 kmsg_next(void)
 {
 	return atomic_read(&next_seq);

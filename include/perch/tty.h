@@ -17,8 +17,10 @@ struct uart_ops {
 	u32 major, minor;		/* 204, 64 for PL011 */
 };
 void console_register(const struct uart_ops *ops);	/* early: printk goes there from now on */
+const struct uart_ops *console_uart(void);	/* what was registered last, or NULL. Any context */
 void tty_init(void);			/* device nodes: console, tty, ttyAMA0; after vfs_init */
-/* Driver interrupt: received bytes (with ^C etc. not yet interpreted) / room to send again. IRQs off. */
+/* Driver interrupt: received bytes (with ^C etc. not yet interpreted) / room to send again. IRQs off, and
+ * no lock of the driver held: both may call its write op (for echo, for what waits to be sent). */
 void tty_receive(const char *buf, size_t n);
 void tty_tx_ready(void);
 
