@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls about the machine as a whole: reboot(2), sysinfo(2), getcpu(2). */
+/* Calls about the machine as a whole: reboot(2), sysinfo(2). */
 #include <perch/boot.h>
 #include <perch/cred.h>
 #include <perch/errno.h>
@@ -73,14 +73,4 @@ long sys_sysinfo(struct sysinfo_abi __user *out)
 	si.procs = (u16)nr_tasks;
 	si.mem_unit = 1;
 	return copy_to_user(out, &si, sizeof(si)) ? -EFAULT : 0;
-}
-
-/* One node. The third argument is a cache that no kernel uses any more. */
-long sys_getcpu(u32 __user *cpu, u32 __user *node, void __user *cache)
-{
-	if (cpu && put_user(cpu_id(), cpu))
-		return -EFAULT;
-	if (node && put_user(0u, node))
-		return -EFAULT;
-	return 0;
 }
