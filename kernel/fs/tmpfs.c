@@ -194,8 +194,12 @@ int tmpfs_truncate(struct inode *i, loff size)
 	    ((i->seals & F_SEAL_GROW) && size > i->size))
 		return -EPERM;
 	if (size < i->size) {
+		u64 first = DIV_ROUND_UP((u64)size, PAGE_SIZE), end = DIV_ROUND_UP((u64)i->size, PAGE_SIZE);
+
 		WRITE_ONCE(i->size, size);
-		pagecache_truncate(i, DIV_ROUND_UP((u64)size, PAGE_SIZE));
+		pagecache_truncate(i, first);
+		if (end > first)
+			mm_unmap_file(i, first, end - first, true);
 		mm_unmap_file(i, DIV_ROUND_UP((u64)size, PAGE_SIZE), UINT64_MAX, true);
 		if (size & ~PAGE_MASK)
 			zero_tail(i, size);

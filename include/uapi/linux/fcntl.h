@@ -113,6 +113,24 @@ struct stat_abi {
 };
 _Static_assert(sizeof(struct stat_abi) == 128, "struct stat of arm64");
 
+/* statx(2): 256 bytes; times are seconds, nanoseconds and padding. */
+struct statx_time_abi { s64 sec; u32 nsec; s32 pad; };
+struct statx_abi {
+	u32 stx_mask, stx_blksize;
+	u64 stx_attributes;
+	u32 stx_nlink, stx_uid, stx_gid;
+	u16 stx_mode, pad0;
+	u64 stx_ino, stx_size, stx_blocks, stx_attributes_mask;
+	struct statx_time_abi stx_atime, stx_btime, stx_ctime, stx_mtime;
+	u32 stx_rdev_major, stx_rdev_minor, stx_dev_major, stx_dev_minor;
+	u64 stx_mnt_id;
+	u32 stx_dio_mem_align, stx_dio_offset_align;
+	u64 stx_subvol;
+	u32 stx_atomic_write[4];
+	u64 spare[9];
+};
+_Static_assert(sizeof(struct statx_abi) == 256, "struct statx");
+
 struct statfs_abi {
 	u64 f_type, f_bsize, f_blocks, f_bfree, f_bavail, f_files, f_ffree;
 	s32 f_fsid[2];

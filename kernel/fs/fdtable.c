@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * File descriptor tables. A table is an array of file pointers plus two bitmaps: which numbers are
+ * taken (a number may be taken before its file is installed) and which close on exec. Threads share
+ * a table by reference; fork copies it.
+ *
+ * files->lock guards everything and is held for a few loads only. fd_get takes a reference to the
+ * file under it, so a file closed by another thread stays alive until the last call using it ends.
+ */
+#include "internal.h"
+
+#include <string.h>
+
+#define FD_MIN_SIZE 64
+#define RLIMIT_NOFILE 7
+
+struct files {
+	refcount refs;
+	spinlock lock;
+	u32 size;		/* multiple of 64; lock (all below, too) */
+	u32 next;		/* no free number below this one */
+	struct file **fd;
+	u64 *open, *cloexec;	/* bitmaps */
+};
+
+/* --- the arrays ---------------------------------------------------------------------------- */
+
+/* One block holds the pointers and both bitmaps. */
+static struct file **table_alloc(u32 size)
+{
+	return kzalloc(size * sizeof(struct file *) + size / 4);
+}
+
+static void table_set(struct files *t, struct file **block, u32 size)
+{
+	t->fd = block;
+	t->open = (u64 *)(block + size);
+	t->cloexec = t->open + size / 64;
+	t->size = size;
+}
+
+static void table_copy(struct files *to, const struct files *from)
+{
+	memcpy(to->fd, from->fd, from->size * sizeof(to->fd[0]));
+	memcpy(to->open, from->open, from->size / 8);
+	memcpy(to->cloexec, from->cloexec, from->size / 8);
+}
+
+static bool bit(const u64 *map, u32 n)
+{
+	return map[n / 64] >> (n % 64) & 1;
+}
+
+static void set_bit(u64 *map, u32 n, bool on)
+{
+	if (on)
+		map[n / 64] |= BIT(n % 64);
+	else
+		map[n / 64] &= ~BIT(n % 64);
+}
+
+u32 fd_limit(void)
+{
+	return min_t(u64, current->proc->rlim[RLIMIT_NOFILE].cur, 1 << 20);
+}
+
+/* Make number fd fit. Drops and retakes the lock around the allocation. */
+static int grow(struct files *t, u32 fd)
+{
+	u32 size = max_t(u32, ALIGN_UP(fd + 1, 64U), FD_MIN_SIZE);
+	struct file **block, **old = NULL;
+
+	if (fd < t->size)
+		return 0;
+	size = max(size, t->size * 2);
+	spin_unlock(&t->lock);
+	block = table_alloc(size);
+	spin_lock(&t->lock);
+	if (!block)
+		return fd < t->size ? 0 : -ENOMEM;
+	if (size > t->size) {
+		struct files tmp;
+
+		table_set(&tmp, block, size);
+		table_copy(&tmp, t);
+		old = t->fd;
+		table_set(t, block, size);
+		block = old;
+	}
+	kfree(block);
+	return 0;
+}
+
+static u32 find_free(const struct files *t, u32 from)
+{
+	while (from < t->size) {
+		u64 w = ~t->open[from / 64] >> (from % 64);
+
+		if (w)
+			return from + __builtin_ctzll(w);
+		from = ALIGN_DOWN(from + 64, 64U);
+	}
+	return from;
+}
+
+/* --- life of a table ----------------------------------------------------------------------- */
+
+struct files *files_create(void)
+{
+	struct files *t = kzalloc(sizeof(*t));
+	struct file **block = table_alloc(FD_MIN_SIZE);
+
+	if (!t || !block) {
+		kfree(t);
+		kfree(block);
+		return NULL;
+	}
+	ref_init(&t->refs, 1);
+	spin_init(&t->lock);
+	table_set(t, block, FD_MIN_SIZE);
+	return t;
+}
+
+static void take_files(struct files *t)
+{
+	for (u32 i = 0; i < t->size; i++) {
+		if (t->fd[i])
+			file_get(t->fd[i]);
+		else if (bit(t->open, i))
+			set_bit(t->open, i, false);	/* reserved by a call of the parent */
+	}
+	t->next = 0;
+}
+
+struct files *files_fork(struct files *old)
+{
+	struct files *t = files_create();
+
+	if (!t || !old)
+		return t;
+	spin_lock(&old->lock);
+	while (t->size < old->size) {
+		u32 size = old->size;
+		struct file **block;
+
+		spin_unlock(&old->lock);
+		block = table_alloc(size);
+		if (!block) {
+			files_put(t);
+			return NULL;
+		}
+		kfree(t->fd);
+		table_set(t, block, size);
+		spin_lock(&old->lock);
+	}
+	table_copy(t, old);
+	take_files(t);
+	spin_unlock(&old->lock);
+	return t;
+}
+
+void files_get(struct files *t)
+{
+	ref_get(&t->refs);
+}
+
+static void close_file(struct file *f, struct files *owner)
+{
+	if (f->ops->flush)
+		f->ops->flush(f);
+	locks_close(f, owner);
+	file_put(f);
+}
+
+void files_put(struct files *t)
+{
+	if (!t || !ref_put(&t->refs))
+		return;
+	for (u32 i = 0; i < t->size; i++) {
+		struct file *f = t->fd[i];
+
+		if (!f)
+			continue;
+		t->fd[i] = NULL;
+		close_file(f, t);
+		cond_resched();
+	}
+	kfree(t->fd);
+	kfree(t);
+}
+
+/* A table of its own for current, if it shares one. */
+static int files_unshare(void)
+{
+	struct files *old = current->files, *t;
+
+	if (ref_read(&old->refs) == 1)
+		return 0;
+	t = files_fork(old);
+	if (!t)
+		return -ENOMEM;
+	spin_lock(&current->alloc_lock);
+	current->files = t;
+	spin_unlock(&current->alloc_lock);
+	files_put(old);
+	return 0;
+}
+
+static struct file *detach_locked(struct files *t, u32 fd)
+{
+	struct file *f = t->fd[fd];
+
+	t->fd[fd] = NULL;
+	set_bit(t->open, fd, false);
+	set_bit(t->cloexec, fd, false);
+	t->next = min(t->next, fd);
+	return f;
+}
+
+/* Close the open fds in [first, last] (all, or only the close-on-exec ones). */
+static void close_numbers(struct files *t, u32 first, u32 last, bool cloexec_only)
+{
+	spin_lock(&t->lock);
+	for (u32 i = first; i <= last && i < t->size; i++) {
+		struct file *f;
+
+		if (!t->fd[i] || (cloexec_only && !bit(t->cloexec, i)))
+			continue;
+		f = detach_locked(t, i);
+		spin_unlock(&t->lock);
+		close_file(f, t);
+		spin_lock(&t->lock);
+	}
+	spin_unlock(&t->lock);
+}
+
+void files_exec(void)
+{
+	/* Out of memory here leaves the table shared; nothing is closed in others' names. */
+	if (current->files && !files_unshare())
+		close_numbers(current->files, 0, UINT32_MAX - 1, true);
+}
+
+/* --- numbers ------------------------------------------------------------------------------- */
+
+static int alloc_from(struct files *t, u32 from, bool cloexec)
+{
+	u32 limit = fd_limit(), fd;
+	int err;
+
+	spin_lock(&t->lock);
+	for (;;) {
+		fd = find_free(t, max(from, t->next));
+		err = fd >= limit ? -EMFILE : grow(t, fd);
+		if (err || (fd < t->size && !bit(t->open, fd)))
+			break;
+	}
+	if (!err) {
+		set_bit(t->open, fd, true);
+		set_bit(t->cloexec, fd, cloexec);
+		if (from <= t->next)
+			t->next = fd + 1;
+	}
+	spin_unlock(&t->lock);
+	return err ? err : (int)fd;
+}
+
+int fd_alloc(u32 flags)
+{
+	return alloc_from(current->files, 0, flags & O_CLOEXEC);
+}
+
+void fd_install(int fd, struct file *f)
+{
+	struct files *t = current->files;
+
+	spin_lock(&t->lock);
+	ASSERT(bit(t->open, fd) && !t->fd[fd]);
+	t->fd[fd] = f;
+	spin_unlock(&t->lock);
+}
+
+void fd_release(int fd)
+{
+	struct files *t = current->files;
+
+	spin_lock(&t->lock);
+	ASSERT(bit(t->open, fd) && !t->fd[fd]);
+	detach_locked(t, fd);
+	spin_unlock(&t->lock);
+}
+
+int fd_new(struct file *f, u32 flags)
+{
+	int fd;
+
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	fd = fd_alloc(flags);
+	if (fd < 0)
+		file_put(f);
+	else
+		fd_install(fd, f);
+	return fd;
+}
+
+int fd_dup_from(struct file *f, int min, bool cloexec)
+{
+	int fd = alloc_from(current->files, min, cloexec);
+
+	if (fd >= 0)
+		fd_install(fd, file_get(f));
+	return fd;
+}
+
+static struct file *table_get(struct files *t, u32 fd)
+{
+	struct file *f = NULL;
+
+	spin_lock(&t->lock);
+	if (fd < t->size && t->fd[fd])
+		f = file_get(t->fd[fd]);
+	spin_unlock(&t->lock);
+	return f;
+}
+
+struct file *fd_get(int fd)
+{
+	return current->files ? table_get(current->files, fd) : NULL;
+}
+
+struct file *fd_get_io(int fd)
+{
+	struct file *f = fd_get(fd);
+
+	if (f && unlikely(f->mode & FMODE_PATH)) {
+		file_put(f);
+		return NULL;
+	}
+	return f;
+}
+
+int fd_close(int fd)
+{
+	struct files *t = current->files;
+	struct file *f = NULL;
+
+	spin_lock(&t->lock);
+	if ((u32)fd < t->size && t->fd[fd])
+		f = detach_locked(t, fd);
+	spin_unlock(&t->lock);
+	if (!f)
+		return -EBADF;
+	close_file(f, t);
+	return 0;
+}
+
+int fd_get_cloexec(int fd)
+{
+	struct files *t = current->files;
+	int ret = -EBADF;
+
+	spin_lock(&t->lock);
+	if ((u32)fd < t->size && t->fd[fd])
+		ret = bit(t->cloexec, fd);
+	spin_unlock(&t->lock);
+	return ret;
+}
+
+int fd_set_cloexec(int fd, bool on)
+{
+	struct files *t = current->files;
+	int ret = -EBADF;
+
+	spin_lock(&t->lock);
+	if ((u32)fd < t->size && t->fd[fd]) {
+		set_bit(t->cloexec, fd, on);
+		ret = 0;
+	}
+	spin_unlock(&t->lock);
+	return ret;
+}
+
+/* --- other tasks' tables ------------------------------------------------------------------- */
+
+static struct files *task_files(struct task *t)
+{
+	struct files *fs;
+
+	spin_lock(&t->alloc_lock);
+	fs = t->files;
+	if (fs)
+		files_get(fs);
+	spin_unlock(&t->alloc_lock);
+	return fs;
+}
+
+struct file *task_fd_get(struct task *t, int fd)
+{
+	struct files *fs = task_files(t);
+	struct file *f = fs ? table_get(fs, fd) : NULL;
+
+	files_put(fs);
+	return f;
+}
+
+int fd_next(struct task *t, int from)
+{
+	struct files *fs = task_files(t);
+	int ret = -1;
+
+	if (!fs)
+		return -1;
+	spin_lock(&fs->lock);
+	for (u32 i = max(from, 0); i < fs->size && ret < 0; i++)
+		if (fs->fd[i])
+			ret = i;
+	spin_unlock(&fs->lock);
+	files_put(fs);
+	return ret;
+}
+
+u32 files_size(struct task *t)
+{
+	struct files *fs = task_files(t);
+	u32 size = fs ? READ_ONCE(fs->size) : 0;
+
+	files_put(fs);
+	return size;
+}
+
+/* --- system calls -------------------------------------------------------------------------- */
+
+long sys_close(u32 fd)
+{
+	return fd_close(fd);
+}
+
+#define CLOSE_RANGE_UNSHARE	2
+#define CLOSE_RANGE_CLOEXEC	4
+
+static void mark_cloexec(struct files *t, u32 first, u32 last)
+{
+	spin_lock(&t->lock);
+	for (u32 i = first; i <= last && i < t->size; i++)
+		if (bit(t->open, i))
+			set_bit(t->cloexec, i, true);
+	spin_unlock(&t->lock);
+}
+
+long sys_close_range(u32 first, u32 last, u32 flags)
+{
+	int err;
+
+	if ((flags & ~(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC)) || first > last)
+		return -EINVAL;
+	if (flags & CLOSE_RANGE_UNSHARE) {
+		err = files_unshare();
+		if (err)
+			return err;
+	}
+	if (flags & CLOSE_RANGE_CLOEXEC)
+		mark_cloexec(current->files, first, last);
+	else
+		close_numbers(current->files, first, last, false);
+	return 0;
+}
+
+long sys_dup(u32 fd)
+{
+	struct file *f = fd_get(fd);
+	long ret;
+
+	if (!f)
+		return -EBADF;
+	ret = fd_dup_from(f, 0, false);
+	file_put(f);
+	return ret;
+}
+
+/* Put f at number fd, closing what was there. */
+static long install_at(struct files *t, u32 fd, struct file *f, bool cloexec)
+{
+	struct file *old;
+	int err;
+
+	spin_lock(&t->lock);
+	err = grow(t, fd);
+	if (!err && bit(t->open, fd) && !t->fd[fd])
+		err = -EBUSY;	/* another thread's open is about to use it */
+	if (err) {
+		spin_unlock(&t->lock);
+		return err;
+	}
+	old = t->fd[fd];
+	t->fd[fd] = file_get(f);
+	set_bit(t->open, fd, true);
+	set_bit(t->cloexec, fd, cloexec);
+	spin_unlock(&t->lock);
+	if (old)
+		close_file(old, t);
+	return fd;
+}
+
+long sys_dup3(u32 oldfd, u32 newfd, u32 flags)
+{
+	struct file *f;
+	long ret;
+
+	if ((flags & ~O_CLOEXEC) || oldfd == newfd)
+		return -EINVAL;
+	if (newfd >= fd_limit())
+		return -EBADF;
+	f = fd_get(oldfd);
+	if (!f)
+		return -EBADF;
+	ret = install_at(current->files, newfd, f, flags & O_CLOEXEC);
+	file_put(f);
+	return ret;
+}
