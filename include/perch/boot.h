@@ -30,6 +30,9 @@ struct textbuf;
 void arch_cpuinfo(struct textbuf *b, u32 cpu);
 u64 arch_cpu_midr(u32 cpu);
 u64 arch_cpu_revidr(u32 cpu);
+/* The index-th cache of a CPU (all are alike): its level and "Data", "Instruction" or "Unified". False
+ * behind the last. */
+bool arch_cpu_cache(u32 index, u32 *level, const char **type);
 /* hwcaps for auxv */
 u64 arch_hwcap(void);
 u64 arch_hwcap2(void);

@@ -121,6 +121,14 @@ static struct knode *knode_insert(struct knode *dir, struct knode *n)
 	return old;
 }
 
+/* Linux's sysfs has directories that their owner could write to, and shows a page as each file's size. */
+static bool in_sysfs(const struct knode *n)
+{
+	while (n->parent)
+		n = n->parent;
+	return n == sysfs_root;
+}
+
 /* The directory called name below dir, made if need be. NULL: OOM, or the name is not a directory's. */
 static struct knode *dir_step(struct knode *dir, const char *name, size_t len)
 {
@@ -130,7 +138,7 @@ static struct knode *dir_step(struct knode *dir, const char *name, size_t len)
 	n = child_named(dir, name, len);
 	spin_unlock(&knode_lock);
 	if (!n) {
-		n = knode_alloc(name, len, S_IFDIR | 0555);
+		n = knode_alloc(name, len, S_IFDIR | (in_sysfs(dir) ? 0755 : 0555));
 		if (n)
 			n = knode_insert(dir, n);
 	}
@@ -176,6 +184,8 @@ struct knode *knode_file(struct knode *parent, const char *path, u32 mode, const
 		return NULL;
 	n->ops = ops;
 	n->arg = arg;
+	if (in_sysfs(parent))
+		n->size = PAGE_SIZE;
 	return knode_insert(parent, n);
 }
 
