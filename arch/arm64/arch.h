@@ -60,6 +60,7 @@ void gic_init_cpu(void);
 void psci_init(void);
 void arch_timer_init(void);
 void arch_timer_init_cpu(void);
+void pmuv3_init(void);	/* pmu/probe.c: all CPUs up, process context */
 void vdso_init(void);
 
 /* drivers/ */

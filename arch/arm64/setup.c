@@ -209,6 +209,7 @@ void arch_init_late(void)
 	vdso_init();
 	uart_init();
 	rtc_init();
+	pmuv3_init();
 }
 
 /* On the idle task's stack, identity map still in TTBR0. */

@@ -46,10 +46,11 @@ bool timer_cancel_sync(struct timer *t);
 bool timer_armed(const struct timer *t);
 
 void time_init(void);			/* boot CPU: clock and RTC */
-void timer_init_cpu(void);		/* each CPU: timer interrupt */
+void timer_init_cpu(void);		/* each CPU, after its interrupt controller; IRQs off */
 void timer_interrupt(void);		/* arch timer handler calls this, IRQs off */
 /* arch: program this CPU's comparator for an absolute monotonic time (KTIME_MAX: off). */
 void arch_timer_program(ktime expires);
+void arch_timer_init_cpu(void);		/* arch: comparator off, its interrupt on */
 #define KTIME_MAX INT64_MAX
 
 /*

@@ -40,6 +40,13 @@ static void program(struct timer_queue *q, ktime expires)
 	arch_timer_program(expires);
 }
 
+static void program_first(struct timer_queue *q)
+{
+	struct heap_node *first = heap_first(&q->heap);
+
+	program(q, first ? first->key : KTIME_MAX);
+}
+
 static bool insert(struct timer_queue *q, struct timer *t, ktime expires)
 {
 	if (!atomic_cas(&t->cpu, -1, (int)cpu_id()))
@@ -139,6 +146,18 @@ void timer_interrupt(void)
 		store_release(&q->running, NULL);
 		spin_lock(&q->lock);
 	}
-	program(q, heap_first(&q->heap) ? heap_first(&q->heap)->key : KTIME_MAX);
+	program_first(q);
 	spin_unlock(&q->lock);
+}
+
+/* The comparator is off at start; timers may have been armed before. */
+void timer_init_cpu(void)
+{
+	struct timer_queue *q = &queues[cpu_id()];
+	u64 flags;
+
+	arch_timer_init_cpu();
+	flags = spin_lock_irqsave(&q->lock);
+	program_first(q);
+	spin_unlock_irqrestore(&q->lock, flags);
 }
