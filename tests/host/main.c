@@ -72,7 +72,7 @@ static void named(const char *only)
 int main(int argc, char **argv)
 {
 	const char *name = NULL;
-	u32 ops = 2000, runs = 250;
+	u32 ops = 3000, runs = 350;
 	long seed = -1;
 	int c;
 

@@ -232,6 +232,20 @@ static void run_timers(void)
 		}
 }
 
+static void run_ticks(void)
+{
+	if (sim.now / TICK_NSEC == sim.ticks)
+		return;
+	sim.ticks = sim.now / TICK_NSEC;
+	for (u32 c = 0; c < SIM_CPUS; c++)
+		ONCPU(c) {
+			u64 flags = host_irq_save();
+
+			perf_tick(c);
+			host_irq_restore(flags);
+		}
+}
+
 /* Let time pass on all CPUs, with interrupts when they are due. */
 void sim_advance(u64 ns)
 {
@@ -253,6 +267,7 @@ void sim_advance(u64 ns)
 			simpmu_interrupt(c, false);
 		}
 		run_timers();
+		run_ticks();
 	}
 	sim.cpu = me;
 }
@@ -453,9 +468,10 @@ struct perf_event *sim_event(int fd) { return sim.fds[fd]->priv; }
 /* --- start and end --------------------------------------------------------------------------------------- */
 
 /* Each run starts from nothing: the core's globals are put back to what they are at boot. */
-void sim_start(u64 seed, u32 width)
+void sim_start_caps(u64 seed, u32 width, u32 caps)
 {
 	memset(&sim, 0, sizeof(sim));
+	sim.pmu_caps = caps;
 	sim.seed = seed * 0x9e3779b97f4a7c15ULL + 1;
 	sim.width = width;
 	sim.now = 1000;
@@ -480,6 +496,11 @@ void sim_start(u64 seed, u32 width)
 			perf_cpu_online();
 			sim.irq_off[c] = false;
 		}
+}
+
+void sim_start(u64 seed, u32 width)
+{
+	sim_start_caps(seed, width, PMU_EXTENDED_TYPE);
 }
 
 void sim_end(void)

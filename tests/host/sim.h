@@ -56,6 +56,8 @@ struct sim {
 	int uid;
 	bool capable;
 	u64 reg_writes;		/* PMU register accesses */
+	u32 pmu_caps;		/* of the next sim_start */
+	u64 ticks;
 	u32 migrations;
 };
 extern struct sim sim;
@@ -64,6 +66,7 @@ extern bool sim_trace;		/* print the random program */
 #define ONCPU(c) for (u32 _save = sim.cpu, _once = (sim.cpu = (c), 1); _once; _once = 0, sim.cpu = _save)
 
 void sim_start(u64 seed, u32 width);
+void sim_start_caps(u64 seed, u32 width, u32 caps);
 void sim_end(void);		/* everything gone? fails the test if not */
 u32 sim_rand(u32 n);		/* 0..n-1 */
 struct task *sim_task(void);
@@ -81,6 +84,7 @@ long sim_ioctl(int fd, u32 cmd, u64 arg);
 struct perf_event *sim_event(int fd);
 u32 sim_rate(u64 config);	/* events per ns */
 void sim_second_pmu(u64 cpus);
+void sim_spurious(u32 cpu, u32 counter);
 
 /* test frame */
 void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));

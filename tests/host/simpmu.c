@@ -13,7 +13,6 @@
 #define CYCLE 31
 #define CYCLES 0x11
 #define ALL (((1ULL << NPROG) - 1) | BIT(CYCLE))
-#define WIDE16 PERF_HW_WIDE
 
 struct counter {
 	u64 value;
@@ -147,7 +146,7 @@ static struct pmu pmus[2];
 static void reg(int i, const char *name, u64 cpus)
 {
 	pmus[i] = (struct pmu){ .name = name, .ops = &ops, .cpus = cpus, .counters = ALL,
-				.caps = PMU_EXTENDED_TYPE, .attrs = attrs, .nr_attrs = 2 };
+				.caps = sim.pmu_caps, .attrs = attrs, .nr_attrs = 2 };
 	CHECK_EQ(pmu_register(&pmus[i]), 0);
 }
 
@@ -208,7 +207,7 @@ bool simpmu_interrupt(u32 cpu, bool force)
 		u64 flags, set = r->overflow;
 		bool was;
 
-		if (!set || sim.irq_off[cpu] || sim.cpu != cpu)
+		if (!set || sim.irq_off[cpu] || sim.cpu != cpu || sim.pmu_caps & PMU_NO_INTERRUPT)
 			continue;
 		if (!force && sim.late_irq && can_wait(r) && sim_rand(3))
 			continue;
