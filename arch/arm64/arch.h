@@ -59,7 +59,6 @@ void gic_init(void);			/* boot CPU; then gic_init_cpu there, too */
 void gic_init_cpu(void);
 void psci_init(void);
 void arch_timer_init(void);
-void arch_timer_init_cpu(void);
 void pmuv3_init(void);	/* pmu/probe.c: all CPUs up, process context */
 void vdso_init(void);
 

@@ -67,7 +67,7 @@ void arch_backtrace(struct pt_regs *regs)
 {
 	printk(KERN_ERR "call trace:\n");
 	if (!regs) {
-		walk((u64)__builtin_frame_address(0));
+		walk(*(u64 *)__builtin_frame_address(0));	/* ours may be gone: a tail call */
 		return;
 	}
 	if (user_mode(regs))

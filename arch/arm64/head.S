@@ -97,7 +97,8 @@ enter_el1:
 	ubfx	x1, x0, #24, #4			/* GIC system registers? */
 	cbz	x1, 3f
 	mrs	x0, ICC_SRE_EL2
-	orr	x0, x0, #9			/* SRE, and EL1 may set its own */
+	orr	x0, x0, #1			/* SRE */
+	orr	x0, x0, #8			/* EL1 may set its own */
 	msr	ICC_SRE_EL2, x0
 	isb
 	mrs	x0, ICC_SRE_EL2

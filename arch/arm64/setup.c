@@ -220,6 +220,5 @@ void arch_secondary(void)
 	this_cpu()->curr = current;
 	cpu_init_local();
 	gic_init_cpu();
-	arch_timer_init_cpu();
 	secondary_main();
 }

@@ -60,7 +60,6 @@ void arch_timer_init(void)
 		dt_irq(node, VIRTUAL_TIMER, &intid);
 	if (irq_request(intid, timer_irq, NULL, "arch_timer"))
 		panic("cannot have the timer's interrupt %u", intid);
-	arch_timer_init_cpu();
 }
 
 void arch_timer_init_cpu(void)
