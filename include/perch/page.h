@@ -39,7 +39,9 @@ _Static_assert(sizeof(struct page) == 40, "mem_map costs 1 % of memory");
 extern struct page *mem_map;	/* index: pfn - min_pfn */
 extern u64 min_pfn, max_pfn;
 
+#ifndef PAGE_OFFSET	/* tests/host-mm has its own */
 #define PAGE_OFFSET 0xffff000000000000UL	/* linear map: virt = phys + PAGE_OFFSET */
+#endif
 static inline void *phys_to_virt(paddr p) { return (void *)(p + PAGE_OFFSET); }
 static inline paddr virt_to_phys(const void *v) { return (u64)v - PAGE_OFFSET; } /* linear map only */
 static inline struct page *pfn_to_page(u64 pfn) { return mem_map + (pfn - min_pfn); }
