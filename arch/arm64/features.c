@@ -32,7 +32,7 @@ static struct {
 	[ISAR1] = { FIELD(0) | FIELD(12) | FIELD(16) | FIELD(20) | FIELD(32) | FIELD(36) | FIELD(44) | FIELD(48) |
 		    FIELD(52), 0, 6, 1, 0 },
 	[ISAR2] = { FIELD(0) | FIELD(4) | FIELD(20) | FIELD(48) | FIELD(52), 0, 6, 2, 0 },
-	[MMFR0] = { FIELD(60), 0xff000000, 7, 0, 0 },
+	[MMFR0] = { FIELD(60), 0x111ff000000, 7, 0, 0 },
 	[MMFR1] = { FIELD(44), 0, 7, 1, 0 },
 	[MMFR2] = { FIELD(32), 0, 7, 2, 0 },
 };
