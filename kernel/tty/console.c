@@ -70,9 +70,11 @@ static const struct file_ops console_dev_fops = { .open = console_open };
 static const struct file_ops uart_dev_fops = { .open = uart_open };
 static const struct file_ops own_tty_dev_fops = { .open = own_tty_open };
 
-static void add_device(const char *name, u32 mode, u32 major, u32 minor, const struct file_ops *ops)
+/* driver: the name in /proc/devices, kept. */
+static void add_device(const char *name, const char *driver, u32 mode, u32 major, u32 minor,
+		       const struct file_ops *ops)
 {
-	int err = chrdev_register(major, minor, 1, name, ops);
+	int err = chrdev_register(major, minor, 1, driver, ops);
 
 	if (!err)
 		err = devtmpfs_add(name, S_IFCHR | mode, mkdev(major, minor));
@@ -91,9 +93,9 @@ void tty_init(void)
 		console_tty.ws = (struct winsize_abi){ .row = 24, .col = 80 };
 		store_release(&uart, ops);
 		snprintf(name, sizeof(name), "%s0", ops->name);
-		add_device(name, 0600, ops->major, ops->minor, &uart_dev_fops);
+		add_device(name, ops->name, 0600, ops->major, ops->minor, &uart_dev_fops);
 	}
-	add_device("console", 0600, 5, 1, &console_dev_fops);
-	add_device("tty", 0666, 5, 0, &own_tty_dev_fops);
+	add_device("console", "/dev/console", 0600, 5, 1, &console_dev_fops);
+	add_device("tty", "/dev/tty", 0666, 5, 0, &own_tty_dev_fops);
 	pty_init();
 }

@@ -120,12 +120,9 @@ static int root_lookup(struct inode *dir, struct dentry *d)
 	return 0;
 }
 
-static bool emit(struct file *f, struct readdir_ctx *ctx, const char *name, u64 ino, u8 type, loff next)
+static bool emit(struct readdir_ctx *ctx, const char *name, u64 ino, u8 type, loff next)
 {
-	if (!readdir_emit(ctx, name, strlen(name), next, ino, type))
-		return false;
-	f->pos = next;
-	return true;
+	return readdir_emit(ctx, name, strlen(name), next, ino, type);
 }
 
 /* Positions: 0, 1 the dots, 2 ptmx, 3 + index the pairs. */
@@ -134,15 +131,15 @@ static int root_iterate(struct file *f, struct readdir_ctx *ctx)
 	char name[12];
 	u32 k;
 
-	if (f->pos == 0 && !emit(f, ctx, ".", 1, DT_DIR, 1))
+	if (f->pos == 0 && !emit(ctx, ".", 1, DT_DIR, 1))
 		return 0;
-	if (f->pos == 1 && !emit(f, ctx, "..", 1, DT_DIR, 2))
+	if (f->pos == 1 && !emit(ctx, "..", 1, DT_DIR, 2))
 		return 0;
-	if (f->pos == 2 && !emit(f, ctx, "ptmx", PTMX_INO, DT_CHR, 3))
+	if (f->pos == 2 && !emit(ctx, "ptmx", PTMX_INO, DT_CHR, 3))
 		return 0;
 	while ((k = pty_next((u32)(f->pos - 3))) < PTY_MAX) {
 		snprintf(name, sizeof(name), "%u", k);
-		if (!emit(f, ctx, name, FIRST_PTY_INO + k, DT_CHR, (loff)k + 4))
+		if (!emit(ctx, name, FIRST_PTY_INO + k, DT_CHR, (loff)k + 4))
 			return 0;
 	}
 	return 0;

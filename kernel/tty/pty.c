@@ -408,7 +408,7 @@ static const struct file_ops ptmx_fops = { .open = ptmx_open };
 
 void pty_init(void)
 {
-	int err = chrdev_register(5, 2, 1, "ptmx", &ptmx_fops);
+	int err = chrdev_register(5, 2, 1, "/dev/ptmx", &ptmx_fops);
 
 	if (!err)
 		err = chrdev_register(PTS_MAJOR, 0, PTY_MAX, "pts", &slave_dev_fops);

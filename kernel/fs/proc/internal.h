@@ -31,6 +31,7 @@ struct knode {
 	u32 mode, uid, gid;		/* type immutable; the rest knode_lock */
 	u64 ino;			/* immutable */
 	loff size;			/* immutable after registration */
+	u32 nr_dirs;			/* among the children; knode_lock */
 	bool dead;			/* removed; knode_lock */
 	const struct knode_ops *ops;	/* immutable */
 	void *arg;			/* immutable */

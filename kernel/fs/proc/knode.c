@@ -112,6 +112,7 @@ static struct knode *knode_insert(struct knode *dir, struct knode *n)
 	if (!old) {
 		n->parent = dir;
 		list_add_tail(&n->node, &dir->children);
+		dir->nr_dirs += S_ISDIR(n->mode);
 	}
 	spin_unlock(&knode_lock);
 	if (!old)
@@ -206,7 +207,7 @@ struct knode *knode_link(struct knode *parent, const char *path, const char *tar
 		knode_put(n);
 		return NULL;
 	}
-	n->size = (loff)strlen(target);
+	n->size = in_sysfs(parent) ? 0 : (loff)strlen(target);
 	return knode_insert(parent, n);
 }
 
@@ -224,6 +225,7 @@ static struct knode *detach_leaf(struct knode *n)
 	while (!list_empty(&leaf->children))
 		leaf = list_first(&leaf->children, struct knode, node);
 	list_del(&leaf->node);
+	leaf->parent->nr_dirs -= S_ISDIR(leaf->mode);
 	leaf->dead = true;
 	spin_unlock(&knode_lock);
 	return leaf;

@@ -40,7 +40,7 @@ struct inode *knode_inode(struct super *sb, struct knode *n)
 	if (S_ISDIR(n->mode)) {
 		i->ops = sysctl ? &sysctl_dir_iops : &knode_dir_iops;
 		i->fops = &knode_dir_fops;
-		i->nlink = 2;
+		i->nlink = 2 + READ_ONCE(n->nr_dirs);
 	} else if (S_ISLNK(n->mode)) {
 		i->ops = &knode_link_iops;
 	} else {
@@ -158,18 +158,10 @@ bool emit_dots(struct file *f, struct readdir_ctx *ctx)
 {
 	struct dentry *d = f->path.dentry;
 
-	if (f->pos == 0) {
-		if (!readdir_emit(ctx, ".", 1, 1, f->inode->ino, DT_DIR))
-			return false;
-		f->pos = 1;
-	}
-	if (f->pos == 1) {
-		struct inode *up = d->parent->inode;
-
-		if (!readdir_emit(ctx, "..", 2, 2, up ? up->ino : f->inode->ino, DT_DIR))
-			return false;
-		f->pos = 2;
-	}
+	if (f->pos == 0 && !readdir_emit(ctx, ".", 1, 1, f->inode->ino, DT_DIR))
+		return false;
+	if (f->pos == 1 && !readdir_emit(ctx, "..", 2, 2, d->parent->inode->ino, DT_DIR))
+		return false;
 	return true;
 }
 
@@ -181,10 +173,9 @@ bool knode_emit(struct knode *dir, struct file *f, struct readdir_ctx *ctx)
 	while (room && (c = knode_nth(dir, (u32)(f->pos - 2)))) {
 		u8 type = (u8)((c->mode & S_IFMT) >> 12);
 
+		/* on success f->pos is the next position */
 		room = readdir_emit(ctx, c->name, strlen(c->name), f->pos + 1, c->ino, type);
 		knode_put(c);
-		if (room)
-			f->pos++;
 	}
 	return room;
 }

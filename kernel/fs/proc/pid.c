@@ -318,7 +318,6 @@ int pid_emit_root(struct file *f, struct readdir_ctx *ctx)
 		if (!readdir_emit(ctx, name, (size_t)len, PID_POS + (loff)pid + 1,
 				  pid_ino(pid, false, NULL, -1), DT_DIR))
 			return 0;
-		f->pos = PID_POS + (loff)pid + 1;
 	}
 }
 
@@ -370,7 +369,6 @@ static int task_iterate(struct file *f, struct readdir_ctx *ctx)
 		if (!readdir_emit(ctx, name, (size_t)len, (loff)tid + 3,
 				  pid_ino(tid, true, NULL, -1), DT_DIR))
 			break;
-		f->pos = (loff)tid + 3;
 	}
 out:
 	task_put(t);

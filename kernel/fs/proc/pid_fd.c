@@ -188,7 +188,6 @@ static int emit_fds(struct file *f, struct readdir_ctx *ctx, u8 type)
 		if (!readdir_emit(ctx, name, (size_t)len, (loff)fd + 3,
 				  ((u64)n->pid << 32) + (u64)(fd + 1) % 16384 + 3, type))
 			break;
-		f->pos = (loff)fd + 3;
 	}
 out:
 	task_put(t);

@@ -265,7 +265,7 @@ static void numa_area(struct textbuf *b, struct vma *v, char *page, void *arg)
 	} else if (name && (v->flags & (VM_HEAP | VM_STACK))) {
 		text_puts(b, v->flags & VM_HEAP ? " heap" : " stack");
 	}
-	if (u.rss && !(v->flags & VM_PFNMAP)) {
+	if (u.rss && dirty) {	/* the kernel's own pages are not counted here */
 		if (u.anon)
 			text_printf(b, " anon=%lu", u.anon >> PAGE_SHIFT);
 		if (dirty)

@@ -80,7 +80,6 @@ static bool emit_self(struct file *f, struct readdir_ctx *ctx)
 
 		if (!readdir_emit(ctx, l->name, strlen(l->name), f->pos + 1, l->ino, DT_LNK))
 			return false;
-		f->pos++;
 	}
 	return true;
 }

@@ -4,6 +4,7 @@
 #include <perch/cpu.h>
 #include <perch/irq.h>
 #include <perch/tty.h>
+#include <stdio.h>
 
 static int devices_show(struct textbuf *b, void *arg)
 {
@@ -78,8 +79,12 @@ static int consoles_show(struct textbuf *b, void *arg)
 {
 	const struct uart_ops *u = console_uart();
 
-	if (u)
-		text_printf(b, "%s0%*s-W- (EC  p a) %4u:%u\n", u->name, 20, "", u->major, u->minor);
+	char name[24];
+
+	if (!u)
+		return 0;
+	snprintf(name, sizeof(name), "%s0", u->name);
+	text_printf(b, "%-21s-W- (EC  p a) %4u:%u\n", name, u->major, u->minor);
 	return 0;
 }
 
@@ -90,10 +95,9 @@ static const struct { const char *name; struct knode_ops ops; } files[] = {
 	{ "softirqs", { .show = softirqs_show } }, { "consoles", { .show = consoles_show } },
 	/* no modules, disks, or devices on the misc major */
 	{ "modules", { .show = nothing_show } }, { "diskstats", { .show = nothing_show } },
-	{ "misc", { .show = nothing_show } },
+	{ "misc", { .show = nothing_show } }, { "partitions", { .show = nothing_show } },
 };
 static const struct { const char *name, *text; } constants[] = {
-	{ "partitions", "major minor  #blocks  name\n\n" },
 	{ "execdomains", "0-0\tLinux           \t[kernel]\n" },
 	{ "tty/ldiscs", "n_tty       0\n" },
 };
