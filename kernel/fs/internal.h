@@ -161,6 +161,9 @@ void get_fs_cwd(struct path *p);
 /* --- rw.c ---------------------------------------------------------------------------------- */
 ssize_t file_read(struct file *f, struct uio *u, loff *pos);
 ssize_t file_write(struct file *f, struct uio *u, loff *pos);
+long sys_readv(int fd, uaddr vec, u64 n);
+long sys_writev(int fd, uaddr vec, u64 n);
+ssize_t file_rw_pos(struct file *f, struct uio *u, bool write);	/* at the file's own position */
 loff generic_llseek(struct file *f, loff off, int whence, loff size);
 int do_truncate(struct file *f, struct inode *i, loff size);
 /* The vector in kernel memory (kfree unless it is one); total length or -errno. */
@@ -191,6 +194,8 @@ static inline u32 file_poll(struct file *f, struct poll_table *pt)
 {
 	return f->ops->poll ? f->ops->poll(f, pt) : POLL_DEFAULT;
 }
+/* Absolute deadline of a user timespec (NULL: KTIME_MAX, never; zero: 0, do not wait). 0 or -errno. */
+int poll_deadline(const struct timespec64 __user *uts, ktime *deadline);
 void epoll_file_gone(struct file *f);		/* last put of a file that has epitems */
 /* A temporary signal mask for ppoll, pselect6, epoll_pwait: 0 or -errno. sigmask 0: none. */
 int sigmask_enter(uaddr mask, size_t size);

@@ -40,9 +40,10 @@ static bool is_full(const struct pipe *p)
 	return READ_ONCE(p->head) - READ_ONCE(p->tail) >= READ_ONCE(p->slots);
 }
 
+/* The array has room for twice the slots: splice may put back what it took meanwhile. */
 static struct pipe_buf *buf_at(struct pipe *p, u32 n)
 {
-	return &p->ring[n & (p->slots - 1)];
+	return &p->ring[n & (2 * p->slots - 1)];
 }
 
 static struct page *get_page_for(struct pipe *p)
@@ -60,8 +61,10 @@ static struct page *get_page_for(struct pipe *p)
 
 static void recycle(struct pipe *p, struct page *page)
 {
+	bool own = ref_read(&page->refs) == 1;
+
 	for (size_t i = 0; i < ARRAY_SIZE(p->spare); i++) {
-		if (!p->spare[i]) {
+		if (own && !p->spare[i]) {
 			p->spare[i] = page;
 			return;
 		}
@@ -84,7 +87,7 @@ static size_t top_up(struct pipe *p, struct uio *u)
 	if (is_empty(p) || !odd)
 		return 0;
 	b = buf_at(p, p->head - 1);
-	if (b->packet || b->off + b->len + odd > PAGE_SIZE)
+	if (b->packet || b->shared || b->off + b->len + odd > PAGE_SIZE)
 		return 0;
 	n = uio_read(u, (char *)page_address(b->page) + b->off + b->len, odd);
 	b->len += n;
@@ -104,7 +107,7 @@ static ssize_t add_page(struct pipe *p, struct uio *u, bool packet)
 		recycle(p, page);
 		return -EFAULT;
 	}
-	*buf_at(p, p->head) = (struct pipe_buf){ page, 0, n, packet };
+	*buf_at(p, p->head) = (struct pipe_buf){ page, 0, n, packet, false };
 	WRITE_ONCE(p->head, p->head + 1);
 	return n;
 }
@@ -248,6 +251,99 @@ static ssize_t pipe_write(struct file *f, struct uio *u, loff *pos)
 	return ret;
 }
 
+/* --- whole buffers, for splice --------------------------------------------------------------- */
+
+/* Wait until there is data (0), the end (1: no writers) or a reason to stop (-errno). lock held. */
+static long await_data(struct pipe *p, bool nonblock)
+{
+	while (is_empty(p)) {
+		long err;
+
+		if (!p->writers)
+			return 1;
+		err = nonblock ? -EAGAIN : wait_data(p);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+long pipe_take(struct pipe *p, struct pipe_buf *b, size_t max, bool copy, u32 skip, bool nonblock)
+{
+	long err;
+
+	mutex_lock(&p->lock);
+	err = await_data(p, nonblock);
+	if (!err && skip >= used(p))
+		err = 1;
+	if (!err) {
+		struct pipe_buf *src = buf_at(p, p->tail + skip);
+
+		*b = *src;
+		if (copy || b->len > max) {
+			src->shared = b->shared = true;
+			page_get(b->page);
+			b->len = min_t(u32, b->len, max);
+		}
+		if (!copy && b->len < src->len) {
+			src->off += b->len;
+			src->len -= b->len;
+		} else if (!copy) {
+			WRITE_ONCE(p->tail, p->tail + 1);
+		}
+	}
+	mutex_unlock(&p->lock);
+	if (!err && !copy) {
+		wake_up_poll(&p->wr, POLLOUT | POLLWRNORM);
+		fasync_kill(&p->fasync_wr, POLL_OUT, POLLOUT | POLLWRNORM);
+	}
+	return err;
+}
+
+void pipe_put_back(struct pipe *p, const struct pipe_buf *b)
+{
+	mutex_lock(&p->lock);
+	ASSERT(used(p) < 2 * p->slots);
+	WRITE_ONCE(p->tail, p->tail - 1);
+	*buf_at(p, p->tail) = *b;
+	mutex_unlock(&p->lock);
+	wake_up_poll(&p->rd, POLLIN | POLLRDNORM);
+}
+
+long pipe_give(struct pipe *p, const struct pipe_buf *b, bool nonblock)
+{
+	long err = 0;
+
+	mutex_lock(&p->lock);
+	while (!err && p->readers && is_full(p))
+		err = nonblock ? -EAGAIN : wait_room(p);
+	if (!err && !p->readers) {
+		send_signal_task(current, SIGPIPE, NULL);
+		err = -EPIPE;
+	}
+	if (!err) {
+		*buf_at(p, p->head) = *b;
+		WRITE_ONCE(p->head, p->head + 1);
+	}
+	mutex_unlock(&p->lock);
+	if (!err)
+		tell_readers(p);
+	return err;
+}
+
+long pipe_await_room(struct pipe *p, bool nonblock)
+{
+	long err = 0;
+
+	mutex_lock(&p->lock);
+	while (!err && p->readers && is_full(p))
+		err = nonblock ? -EAGAIN : wait_room(p);
+	if (!err)
+		err = p->readers ? (long)((p->slots - used(p)) * PAGE_SIZE) : 0;
+	mutex_unlock(&p->lock);
+	return err;
+}
+
 /* --- poll, ioctl, size ---------------------------------------------------------------------- */
 
 static u32 pipe_poll(struct file *f, struct poll_table *pt)
@@ -295,7 +391,7 @@ static long resize_locked(struct pipe *p, u32 slots)
 
 	if (n > slots)
 		return -EBUSY;
-	ring = kcalloc(slots, sizeof(*ring));
+	ring = kcalloc(2 * slots, sizeof(*ring));
 	if (!ring)
 		return -ENOMEM;
 	for (u32 i = 0; i < n; i++)
@@ -357,7 +453,7 @@ static struct pipe *pipe_alloc(void)
 	if (!p)
 		return NULL;
 	p->slots = DEFAULT_SLOTS;
-	p->ring = kcalloc(p->slots, sizeof(p->ring[0]));
+	p->ring = kcalloc(2 * p->slots, sizeof(p->ring[0]));
 	if (!p->ring) {
 		kfree(p);
 		return NULL;

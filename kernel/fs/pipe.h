@@ -5,12 +5,13 @@
 
 #include "internal.h"
 
-struct pipe_buf { struct page *page; u32 off, len; bool packet; };
+/* shared: the page is in another buffer, too; nothing may be appended. */
+struct pipe_buf { struct page *page; u32 off, len; bool packet, shared; };
 
 struct pipe {
 	struct mutex lock;
 	struct waitq rd, wr;		/* readers wait for data, writers for room */
-	struct pipe_buf *ring;		/* slots entries; lock */
+	struct pipe_buf *ring;		/* 2 * slots entries; lock */
 	u32 head, tail, slots;		/* free running; slots a power of two; lock to change */
 	u32 readers, writers;		/* open files; lock to change */
 	u32 r_count, w_count;		/* opens ever: FIFO opens wait for a change; lock */
@@ -21,6 +22,15 @@ struct pipe {
 };
 
 struct pipe *pipe_of(const struct file *f);	/* NULL if f is no pipe */
+/*
+ * One buffer of at most max bytes out of p (copy: a reference to it stays; skip: this many buffers on).
+ * 0, 1: no (more) data and no writers or nothing at skip, -EAGAIN, -ERESTARTSYS.
+ */
+long pipe_take(struct pipe *p, struct pipe_buf *b, size_t max, bool copy, u32 skip, bool nonblock);
+void pipe_put_back(struct pipe *p, const struct pipe_buf *b);	/* to the front */
+/* Append a buffer; the pipe owns its page then. 0, -EPIPE (and SIGPIPE), -EAGAIN, -ERESTARTSYS. */
+long pipe_give(struct pipe *p, const struct pipe_buf *b, bool nonblock);
+long pipe_await_room(struct pipe *p, bool nonblock);	/* free bytes, 0 without readers, -errno */
 long pipe_fcntl(struct file *f, int cmd, u64 arg);
 
 #endif

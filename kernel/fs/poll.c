@@ -156,7 +156,7 @@ static long poll_loop(struct poller *p, long (*scan)(void *, struct poll_table *
 /* --- time-outs and masks --------------------------------------------------------------------- */
 
 /* Absolute deadline of a user timespec (NULL: never; 0: do not wait). */
-static int get_deadline(const struct timespec64 __user *uts, ktime *deadline)
+int poll_deadline(const struct timespec64 __user *uts, ktime *deadline)
 {
 	struct timespec64 ts;
 	ktime t;
@@ -289,7 +289,7 @@ static long do_poll(uaddr ufds, u32 n, ktime deadline)
 long sys_ppoll(uaddr ufds, u32 n, struct timespec64 __user *uts, uaddr mask, size_t size)
 {
 	ktime deadline;
-	long ret = get_deadline(uts, &deadline);
+	long ret = poll_deadline(uts, &deadline);
 
 	if (!ret)
 		ret = sigmask_enter(mask, size);
@@ -416,7 +416,7 @@ long sys_pselect6(int n, uaddr in, uaddr out, uaddr ex, struct timespec64 __user
 
 	if (usig && copy_from_user(&sig, (void __user *)usig, sizeof(sig)))
 		return -EFAULT;
-	ret = get_deadline(uts, &deadline);
+	ret = poll_deadline(uts, &deadline);
 	if (!ret)
 		ret = sigmask_enter(sig.mask, sig.size);
 	if (ret)

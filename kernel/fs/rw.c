@@ -45,7 +45,7 @@ ssize_t file_write_kernel(struct file *f, const void *buf, size_t n, loff pos)
 
 /* --- with the file's own position ---------------------------------------------------------- */
 
-static ssize_t rw_at_pos(struct file *f, struct uio *u, bool write)
+ssize_t file_rw_pos(struct file *f, struct uio *u, bool write)
 {
 	loff pos = 0;
 	ssize_t ret;
@@ -78,7 +78,7 @@ static ssize_t rw_user(int fd, uaddr buf, size_t n, bool write)
 		ret = -EFAULT;
 	} else {
 		uio_init_user(&u, buf, min_t(size_t, n, MAX_RW_COUNT), &one);
-		ret = rw_at_pos(f, &u, write);
+		ret = file_rw_pos(f, &u, write);
 	}
 	file_put(f);
 	return ret;
@@ -199,7 +199,7 @@ static ssize_t vec_io(struct file *f, uaddr uvec, u64 n, loff pos, bool use_pos,
 		return ret;
 	u = (struct uio){ .user = true, .iov = v, .nr_iov = n, .left = ret };
 	if (u.left)
-		ret = use_pos ? rw_at(f, &u, pos, write) : rw_at_pos(f, &u, write);
+		ret = use_pos ? rw_at(f, &u, pos, write) : file_rw_pos(f, &u, write);
 	if (v != fast)
 		kfree(v);
 	return ret;

@@ -242,6 +242,8 @@ int tmpfs_add_seals(struct file *f, u32 seals)
 	mutex_lock(&i->lock);
 	if (i->seals & F_SEAL_SEAL)
 		err = -EPERM;
+	else if ((seals & F_SEAL_WRITE) && !(i->seals & F_SEAL_WRITE) && mm_file_mapped_writable(i))
+		err = -EBUSY;
 	else
 		i->seals |= seals;
 	mutex_unlock(&i->lock);
