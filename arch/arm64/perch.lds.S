@@ -40,6 +40,8 @@ SECTIONS
 		KEEP(*(__ex_table))
 		__stop_ex_table = .;
 	} :rodata
+	/* Addresses of weak symbols. Without a place of its own it would land behind __bss_start and be cleared. */
+	.got : { *(.got .got.plt) } :rodata
 	.notes : ALIGN(4) {
 		__start_notes = .;
 		KEEP(*(.note.gnu.build-id))
