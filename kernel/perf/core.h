@@ -286,7 +286,7 @@ void ctx_drop_if_empty(struct perf_ctx *ctx);
 bool group_could_open(struct perf_event *leader, const struct perf_event *extra);	/* pure */
 void group_evict(struct perf_event *leader);
 void event_evict(struct perf_event *e);
-void place_pass(struct perf_cpu *pc, u32 pmu);
+void place_pass(struct perf_cpu *pc, u32 pmu, const struct perf_ctx *fresh);
 void place_flexible(struct perf_cpu_pmu *pp, struct perf_ctx *a, struct perf_ctx *b);
 void evict_flexible(struct perf_cpu_pmu *pp);
 void evict_ctx(struct perf_cpu_pmu *pp, struct perf_ctx *ctx);

@@ -46,21 +46,16 @@ void group_requeue(struct perf_event *leader)
  * the group is not placed. */
 void group_join(struct perf_event *leader, struct perf_event *e)
 {
-	struct perf_event *m;
-
 	ASSERT_PERF(!leader->group.placed && !e->group.listed && is_leader(leader));
 	group_settle(leader);
 	list_add_tail(&e->group_node, &leader->group.members);
 	e->leader = leader;
-	event_restamp(e);	/* its group's clock may be another than its own was */
 	leader->group.nr++;
 	leader->group.generation++;
-	if (e->kind == PERF_KIND_HW && !leader->group.pmu) {
-		/* A software group moves to the hardware side: other clock from here on. */
+	/* A software group moves to the hardware side. Its members run on another clock from here on; none
+	 * runs until it is placed, and that settles, which takes new stamps. */
+	if (e->kind == PERF_KIND_HW && !leader->group.pmu)
 		leader->group.pmu = e->pmu;
-		for_each_member(m, leader)
-			event_restamp(m);
-	}
 }
 
 /* e becomes a group of one, at the group's place in the queue. */

@@ -160,15 +160,14 @@ void event_evict(struct perf_event *e)
 	count_stop(pp, e);
 }
 
+/* o, after ctx_clock of the contexts concerned. */
 static void evict_if(struct perf_cpu_pmu *pp, const struct perf_ctx *ctx, bool flexible)
 {
 	struct perf_event *g, *next;
 
 	list_for_each_safe(g, next, &pp->active, group.active)
-		if (ctx ? g->ctx == ctx : flexible && !g->attr.pinned) {
-			ctx_clock(g->ctx);
+		if (ctx ? g->ctx == ctx : flexible && !g->attr.pinned)
 			group_evict(g);
-		}
 }
 
 void evict_flexible(struct perf_cpu_pmu *pp)
@@ -256,28 +255,35 @@ void place_flexible(struct perf_cpu_pmu *pp, struct perf_ctx *a, struct perf_ctx
 		rotate_want(pp);
 }
 
-/* Give every waiting group of this CPU its chance. o, after ctx_clock of both contexts. */
-void place_pass(struct perf_cpu *pc, u32 pmu)
+/*
+ * Give every waiting group of this CPU its chance. o. fresh: the context whose clock this operation
+ * has just brought up, or NULL. It is not moved again: a group that is enabled and placed in one
+ * operation must not have been enabled before it ran.
+ */
+void place_pass(struct perf_cpu *pc, u32 pmu, const struct perf_ctx *fresh)
 {
 	struct perf_cpu_pmu *pp = &pc->pmu[pmu];
+	struct perf_ctx *cpu = &pc->ctx, *task = pc->task_ctx;
 
-	pc->ctx.unmet[pmu] = false;
-	if (pc->task_ctx)
-		pc->task_ctx->unmet[pmu] = false;
+	cpu->unmet[pmu] = false;
+	if (task)
+		task->unmet[pmu] = false;
 	if (!pp->online)
 		return;		/* this CPU lacks the PMU: nobody waits here, nobody fails */
-	if (pc->ctx.nr_groups[pmu]) {
-		ctx_clock(&pc->ctx);
-		place_pinned(pp, &pc->ctx);
-	}
-	if (pc->task_ctx && pc->task_ctx->nr_groups[pmu]) {
-		ctx_clock(pc->task_ctx);
-		place_pinned(pp, pc->task_ctx);
-	}
-	if (pc->ctx.nr_groups[pmu])
-		place_flexible(pp, &pc->ctx, NULL);
-	if (pc->task_ctx && pc->task_ctx->nr_groups[pmu])
-		place_flexible(pp, pc->task_ctx, NULL);
+	if (task && !task->nr_groups[pmu])
+		task = NULL;
+	if (cpu->nr_groups[pmu] && cpu != fresh)
+		ctx_clock(cpu);
+	if (task && task != fresh)
+		ctx_clock(task);
+	if (cpu->nr_groups[pmu])
+		place_pinned(pp, cpu);
+	if (task)
+		place_pinned(pp, task);
+	if (cpu->nr_groups[pmu])
+		place_flexible(pp, cpu, NULL);
+	if (task)
+		place_flexible(pp, task, NULL);
 }
 
 /* End of an operation: let the PMUs that were paused go on. o. */
@@ -293,7 +299,7 @@ void cpu_commit(struct perf_cpu *pc)
 	}
 }
 
-/* Something about the groups of ctx for this PMU (NULL: none) has changed. c. */
+/* Something about the groups of ctx for this PMU (NULL: none) has changed. c, after ctx_clock. */
 void resched_ctx(struct perf_ctx *ctx, struct pmu *pmu)
 {
 	struct perf_cpu *pc = this_perf_cpu();
@@ -302,6 +308,6 @@ void resched_ctx(struct perf_ctx *ctx, struct pmu *pmu)
 		return;
 	ASSERT_PERF(ctx->oncpu == (int)pc->id);
 	if (pmu)
-		place_pass(pc, pmu->index);
+		place_pass(pc, pmu->index, ctx);
 	cpu_commit(pc);
 }

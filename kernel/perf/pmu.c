@@ -102,6 +102,9 @@ static int try_pmu(struct pmu *pmu, struct perf_event *e, bool task, struct perf
 
 	if (e->cpu >= 0 && !(pmu->cpus & BIT((u32)e->cpu)))
 		return perf_refuse(why, -ENOENT, "cpu", (u64)e->cpu, "the CPU lacks this PMU");
+	if (a->sample_type & PERF_SAMPLE_BRANCH_STACK)
+		return perf_refuse(why, -EOPNOTSUPP, "sample_type", a->sample_type,
+				   "the PMU records no branches");
 	err = pmu->ops->event_init(pmu, &e->hw, a, &target, why);
 	if (err)
 		return err;
@@ -122,6 +125,12 @@ static struct pmu *pmu_by_type(u64 type)
 	return NULL;
 }
 
+/* PMUs that have no generic hardware events: naming one in config[63:32] is refused. */
+static bool is_software_type(u64 type)
+{
+	return type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT;
+}
+
 static int hardware_init(struct perf_event *e, bool task, struct perf_why *why)
 {
 	u32 type = e->attr.type;
@@ -137,9 +146,12 @@ static int hardware_init(struct perf_event *e, bool task, struct perf_why *why)
 	}
 	if (wanted) {
 		pmu = pmu_by_type(wanted);
-		if (!pmu || (type != wanted && !(pmu->caps & PMU_EXTENDED_TYPE)))
+		if (pmu ? type != wanted && !(pmu->caps & PMU_EXTENDED_TYPE)
+			: type == wanted || is_software_type(wanted))
 			return perf_refuse(why, -ENOENT, "type", wanted, "no PMU of this type");
-		return try_pmu(pmu, e, task, why);
+		if (pmu)
+			return try_pmu(pmu, e, task, why);
+		/* An extended type that nobody has is taken as none (seen on Linux 6.12). */
 	}
 	err = perf_refuse(why, -ENOENT, "type", type, "no PMU");
 	for (u32 i = 0; i < perf_nr_pmus; i++) {

@@ -50,7 +50,7 @@ static void place_after_switch(struct perf_cpu *pc, struct perf_ctx *prev, struc
 
 		if (!(prev && prev->nr_groups[i]) && !(next && next->nr_groups[i]))
 			continue;
-		place_pass(pc, i);
+		place_pass(pc, i, next);
 		if (next && rotate_due(pp, next))
 			rotate_now(pp);
 	}

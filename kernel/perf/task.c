@@ -118,7 +118,7 @@ static struct perf_ctx *leave_own_ctx(struct perf_task *pt)
 		__atomic_store_n(&pt->ctx, NULL, __ATOMIC_RELEASE);
 		for (u32 i = 0; i < perf_nr_pmus; i++)
 			if (ctx->nr_groups[i])
-				place_pass(pc, i);	/* others get the counters at once */
+				place_pass(pc, i, NULL);	/* others get the counters at once */
 		cpu_commit(pc);
 	}
 	host_irq_restore(flags);

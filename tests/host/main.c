@@ -5,6 +5,7 @@
  *   perf-host -n NAME          one named test
  *   perf-host -s SEED [-o OPS] one random program, to replay a failure
  *   perf-host -r RUNS [-o OPS] so many seeds
+ *   -v prints the program of -s, -q ends at the first failure
  */
 #include "sim.h"
 
@@ -35,6 +36,7 @@ void sim_assert_failed(const char *what, const char *file, int line)
 }
 
 static int passed, failed;
+static bool stop_at_first;
 
 /* Each test in its own process: a failure is the end of that one only. */
 static void in_child(const char *name, void (*fn)(void), u64 seed, u32 ops)
@@ -42,6 +44,8 @@ static void in_child(const char *name, void (*fn)(void), u64 seed, u32 ops)
 	int status;
 	pid_t pid;
 
+	if (stop_at_first && failed)
+		return;
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
@@ -76,10 +80,11 @@ int main(int argc, char **argv)
 	long seed = -1;
 	int c;
 
-	while ((c = getopt(argc, argv, "n:s:o:r:v")) != -1)
+	while ((c = getopt(argc, argv, "n:s:o:r:vq")) != -1)
 		switch (c) {
 		case 'n': name = optarg; break;
 		case 's': seed = atol(optarg); break;
+		case 'q': stop_at_first = true; break;
 		case 'v': sim_trace = true; break;
 		case 'o': ops = (u32)atol(optarg); break;
 		case 'r': runs = (u32)atol(optarg); break;

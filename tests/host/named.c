@@ -486,7 +486,9 @@ static void two_pmus(void)	/* S22 */
 	a.type = PERF_TYPE_HARDWARE;
 	a.config = 11ULL << 32;
 	CHECK_EQ(sim_event(self(a))->pmu->type, 11);
-	a.config = 99ULL << 32;
+	a.config = 99ULL << 32;	/* nobody's: as if none were named */
+	CHECK_EQ(sim_event(self(a))->pmu->type, 10);
+	a.config = 1ULL << 32;	/* the software PMU has no hardware events */
 	CHECK_EQ(try_open(a, 0, -1, -1), -ENOENT);
 	CHECK_EQ(perf_sysfs_read(2, 2, buf, sizeof(buf)), 4);
 	CHECK(!strcmp(buf, "2-3\n"));
@@ -750,13 +752,13 @@ static void group_changed_after_fork(void)	/* PB-03, H31 */
 	struct perf_event_attr a = raw(CYC), m = raw(CYC);
 	struct task *t, *child;
 	u64 b[16];
-	int l;
+	int l, m2;
 
 	t = begin(32);
 	a.inherit = m.inherit = 1;
 	a.read_format |= PERF_FORMAT_GROUP;
 	l = self(a);
-	member(m, l);
+	m2 = member(m, l);
 	child = sim_fork(false);
 	sim_switch(1, child);
 	sim_advance(100);
@@ -768,6 +770,13 @@ static void group_changed_after_fork(void)	/* PB-03, H31 */
 	sim_exit(1);
 	CHECK_EQ(sim_read(l, b, sizeof(b)), 48);
 	CHECK_EQ(b[0], 3);
+	/* A group that had changed before the fork is the same on both sides. */
+	child = sim_fork(false);
+	CHECK_EQ(sim_read(l, b, sizeof(b)), 48);
+	/* One that lost a member and gained another since is not, though as large. */
+	sim_close(m2);
+	member(m, l);
+	CHECK_EQ(sim_read(l, b, sizeof(b)), -ECHILD);
 	(void)t;
 	sim_end();
 }
@@ -906,6 +915,12 @@ static void unsatisfiable(void)	/* F4, H17: waiting for what pinned groups hold 
 	CHECK_EQ(get(res).run, 100 * MS);
 	CHECK_EQ(get(pin).run, 100 * MS);
 	CHECK_EQ(perf_stats.rotations, 0);
+	sim_close(pin);		/* the same group can run now, in turns with the resident */
+	off(res);
+	on(res);
+	self(raw(0x100));
+	sim_advance(100 * MS);
+	CHECK(get(big).run > 30 * MS && get(res).run > 100 * MS);
 	sim_end();
 }
 
@@ -1247,6 +1262,40 @@ static void no_family_switch(void)	/* inherit_stat: the counts stay with their t
 	sim_end();
 }
 
+static void used_up_flag_is_a_difference(void)
+{
+	struct perf_event_attr a = raw(CYC);
+	struct task *p = begin(32), *c, *g;
+	int fd;
+
+	a.inherit = a.enable_on_exec = 1;
+	fd = self(a);
+	c = sim_fork(false);
+	sim_switch(0, NULL);
+	sim_switch(1, c);	/* another CPU: no family switch yet */
+	sim.cpu = 1;
+	perf_exec(false);	/* c's copy has used its flag up; it is on anyway */
+	g = sim_fork(false);	/* g's is the root's: not used up */
+	off(fd);
+	sim_switch(1, g);
+	CHECK_EQ(perf_stats.family_switches, 0);
+	sim_switch(1, c);
+	perf_exec(false);
+	sim_advance(100);
+	CHECK_EQ(get(fd).en, 0);
+	sim_switch(1, g);
+	perf_exec(false);
+	sim_advance(100);
+	CHECK_EQ(get(fd).en, 100);
+	sim_switch(1, NULL);
+	sim_switch(0, p);
+	sim.cpu = 0;
+	perf_exec(false);
+	sim_advance(100);
+	CHECK_EQ(get(fd).en, 200);
+	sim_end();
+}
+
 static void inherit_thread(void)
 {
 	struct perf_event_attr a = raw(CYC);
@@ -1562,7 +1611,8 @@ const struct test named_tests[] = {
 	T(rotation_stops), T(backfill), T(cpu_and_task_share), T(phase_locked),
 	T(filtered_cost_nothing), T(switch_cost_flat), T(three_levels), T(grandchild_of_exec),
 	T(reset_and_children), T(exit_unscheduled), T(root_task_exits_first), T(group_read_after_exit),
-	T(family_switch), T(no_family_switch), T(inherit_thread), T(existing_thread_not_inherited),
+	T(family_switch), T(no_family_switch), T(used_up_flag_is_a_difference),
+	T(inherit_thread), T(existing_thread_not_inherited),
 	T(exec_flags), T(prctl), T(open_vs_exit), T(fork_vs_close), T(remote_vs_migration),
 	T(fork_fails), T(open_fails), T(close_while_running), T(soak),
 	{ NULL, NULL },

@@ -121,8 +121,11 @@ TEST("count/dummy", "sw.DUMMY sw.BPF_OUTPUT sw.CGROUP_SWITCHES", "issue 3")
 TEST("count/exclude", "attr.exclude_user attr.exclude_kernel", "perf stat cycles:u cycles:k")
 {
 	struct perf_event_attr a = attr_of(RAW_CYCLES);
+
+	a.disabled = 1;		/* until all three are there */
 	int both = perf_open(&a, 0, -1, -1, 0);
 
+	a.disabled = 0;
 	a.exclude_kernel = 1;
 	int user = perf_open(&a, 0, -1, both, 0);
 
@@ -131,6 +134,7 @@ TEST("count/exclude", "attr.exclude_user attr.exclude_kernel", "perf stat cycles
 	int kernel = perf_open(&a, 0, -1, both, 0);
 
 	NEED(kernel);
+	NEED(ioctl(both, PERF_EVENT_IOC_ENABLE, 0));
 	for (int i = 0; i < 2000; i++)
 		getppid();
 	NEED(ioctl(both, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP));

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Break the perf core in named ways; every break must turn the host lane red.
+
+usage: mutants.py BUILD-DIR [NAME...]     the directory holds the objects of `make check`
+A mutant is (name, file, text, replacement); the text must occur exactly once.
+"""
+import glob, os, subprocess, sys
+
+TOP = os.path.dirname(os.path.abspath(__file__))
+PERF = os.path.normpath(TOP + "/../../kernel/perf")
+M = [
+ ("skip-the-wrap", "count.c", "u64 delta = (raw - e->hw.prev) & width_mask(e);",
+  "u64 delta = raw > e->hw.prev ? raw - e->hw.prev : 0;"),
+ ("lose-the-overflow-slice", "count.c", "\tcount_read(e);\n\te->hw.prev = start_value(e);",
+  "\te->hw.prev = start_value(e);"),
+ ("no-half-range-start", "count.c", "-half & mask;\n\tif (e->period", "1;\n\tif (e->period"),
+ ("reload-without-baseline", "count.c", "e->hw.prev = start_value(e);\n\tpp->pmu->ops->write(pp->pmu, &e->hw, e->hw.prev);",
+  "pp->pmu->ops->write(pp->pmu, &e->hw, start_value(e));"),
+ ("stop-without-fold", "count.c", "fold(e, pp->pmu->ops->stop(pp->pmu, hw));", "pp->pmu->ops->stop(pp->pmu, hw);"),
+ ("keep-the-slot", "count.c", "pp->slot[hw->counter] = NULL;", ""),
+ ("forget-used", "count.c", "pp->used &= ~hw->taken;", ""),
+ ("forget-pinned-mask", "count.c", "pp->pinned &= ~hw->taken;", ""),
+ ("tick-never-looks", "count.c", "count_read(pp->slot[c]);", ";"),
+ ("partial-group", "place.c", "\t\tfor (undo = leader; undo != e; undo = group_next(leader, undo)) {\n\t\t\tundo->hw.counter = -1;\n\t\t\tundo->hw.taken = 0;\n\t\t}\n\t\treturn false;",
+  "\t\t(void)undo;\n\t\tbreak;"),
+ ("no-rollback", "place.c", "undo->hw.counter = -1;", ""),
+ ("overtake", "place.c", "if (!satisfiable(pp, g) && ++skipped <= SKIPS)", "if (1)"),
+ ("wait-for-the-impossible", "place.c", "if (!satisfiable(pp, g) && ++skipped <= SKIPS)", "if (0)"),
+ ("pinned-cannot-push", "place.c", "\t\tevict_flexible(pp);\n\t\tif (group_place(pp, g))", "\t\tif (group_place(pp, g))"),
+ ("cpu-pinned-cannot-push", "place.c", "if (!ctx->task && task) {", "if (0) {"),
+ ("pinned-waits", "place.c", "\t\tpinned_failed(g);", "\t\t;"),
+ ("ignore-exclusive", "place.c", "(leader->attr.exclusive && !list_empty(&pp->active))", "false"),
+ ("off-members-count-at-open", "place.c", "(e->state >= PERF_ON || (e->state == PERF_OFF && e->attr.enable_on_exec))", "true"),
+ ("error-without-pmu", "place.c", "\tif (!pp->online)\n\t\treturn;", ""),
+ ("no-settle-at-evict", "place.c", "\tcount_touch(pp);\n\tgroup_settle(leader);\n\tfor_each_member(e, leader)\n\t\tif (is_placed(e))\n\t\t\tcount_stop",
+  "\tcount_touch(pp);\n\tfor_each_member(e, leader)\n\t\tif (is_placed(e))\n\t\t\tcount_stop"),
+ ("no-settle-at-place", "place.c", "\tgroup_settle(leader);\n\tcount_touch(pp);", "\tcount_touch(pp);"),
+ ("never-rotate", "rotate.c", "\tif (head)\n\t\tgroup_requeue(head);", "\t(void)head;"),
+ ("rotate-always", "rotate.c", "\tif (!unmet(pp))\n\t\treturn;", "\tif (!unmet(pp)) { rotate_want(pp); return; }"),
+ ("no-own-clock-rotation", "rotate.c", "return ctx->unmet[i] && ctx->time", "return false && ctx->time"),
+ ("cpu-first-in-turns", "rotate.c", "\tplace_flexible(pp, task ? task : cpu, task ? cpu : NULL);",
+  "\tplace_flexible(pp, cpu, NULL);\n\tif (task)\n\t\tplace_flexible(pp, task, NULL);"),
+ ("no-backfill", "event.c", "\tevent_set_state(e, PERF_OFF);\n\tresched_ctx(ctx, e->leader->group.pmu);", "\tevent_set_state(e, PERF_OFF);\n\tcpu_commit(this_perf_cpu());"),
+ ("member-ignores-leader", "core.h", "return e->state >= PERF_ON && e->leader->state >= PERF_ON;", "return e->state >= PERF_ON;"),
+ ("reset-forgets-live-part", "event.c", "\tif (is_placed(e))\n\t\tcount_read(e);\n\te->count = 0;", "\te->count = 0;"),
+ ("no-settle-at-reset", "event.c", "\tevent_settle(e);\n\tif (is_placed(e))\n\t\tcount_read(e);\n\te->count = 0;", "\tif (is_placed(e))\n\t\tcount_read(e);\n\te->count = 0;"),
+ ("filter-runs-everywhere", "event.c", "return e->leader->group.pmu ? e->ctx->time : e->bucket->time;", "return e->ctx->time;"),
+ ("double-fold", "inherit.c", "\troot->child_count += child->count;", "\troot->child_count += 2 * child->count;"),
+ ("lose-exited-time", "inherit.c", "\troot->child_enabled += child->enabled;", ""),
+ ("take-the-roots-state", "inherit.c", "e->state = from->state >= PERF_ON ? PERF_ON : PERF_OFF;", "e->state = root->state >= PERF_ON ? PERF_ON : PERF_OFF;"),
+ ("lone-copies", "inherit.c", "if (m != from && !inherit_one(m, ctx, leader))", "if (m != from && !inherit_one(m, ctx, NULL))"),
+ ("old-group-generation", "inherit.c", "leader->group.generation = from->group.generation;", ""),
+ ("fork-ignores-failure", "inherit.c", "\tif (err)\n\t\tdrop_copies(ctx);", ""),
+ ("all-are-clones", "inherit.c", "\t\tall &= alike(e);", ""),
+ ("copies-outlive-close", "file.c", "\tfamily_kill(e);\n", "\tlist_init(&e->children);\n"),
+ ("only-the-root", "file.c", "\tlist_for_each(c, &root->children, child_node)\n\t\tfn(c);", "\t(void)c;"),
+ ("no-echild", "read.c", "if (leader != root && (leader", "if (0 && (leader"),
+ ("unsettled-read", "read.c", "\tevent_settle(e);\n\tif (is_placed(e))", "\tif (is_placed(e))"),
+ ("read-forgets-exited", "read.c", "struct read_one r = { e, e->child_count,", "struct read_one r = { e, 0,"),
+ ("exec-keeps-clone", "task.c", "\t\tctx->clone_id = 0;\t\t/* differs", "\t\t/* differs"),
+ ("swap-pinned", "switch.c", "&& !a->noswap &&\n\t       !b->noswap", ""),
+ ("swap-without-owner", "switch.c", "\t\ta->task = next->task;\n", ""),
+ ("in-without-clock", "context.c", "\tctx->stamp = host_now();\n\tctx->here", "\tctx->here"),
+ ("out-without-clock", "context.c", "\tctx_clock(ctx);\n\tfor (u32 i = 0; i < perf_nr_pmus; i++)\n\t\tevict_ctx", "\tfor (u32 i = 0; i < perf_nr_pmus; i++)\n\t\tevict_ctx"),
+ ("no-retry-after-move", "context.c", "while (r.elsewhere >= 0) {", "if (r.elsewhere >= 0) {"),
+ ("attach-clears-no-clone", "context.c", "\t\tctx->noswap++;\n\tctx->clone_id = 0;", "\t\tctx->noswap++;"),
+ ("no-visit-of-runners", "attach.c", "(void)host_call_on_cpu(c, bring_in, ctx);", ";"),
+ ("join-while-placed", "attach.c", "\tif (r->leader && r->leader->group.placed)\n\t\tgroup_evict(r->leader);", ""),
+ ("tombstone-forgotten", "task.c", "\tif (!pt && __atomic_compare_exchange_n(host_task_slot(t), &none, &tombstone, false,\n\t\t\t\t\t       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))\n\t\treturn;", "\tif (!pt)\n\t\treturn;\n\t(void)none;"),
+ ("open-on-the-dead", "attach.c", "if (pt->dead) {", "if (0) {"),
+ ("exec-flag-for-ever", "task.c", "\t\te->attr.enable_on_exec = 0;", ""),
+ ("setid-keeps-events", "task.c", "\tif (privileged) {", "\tif (0) {"),
+ ("exit-settles-late", "task.c", "\t\tevent_settle(e);\t/* all,", "\t\t;\t/* all,"),
+ ("promotion-lost", "group.c", "\t\t\tstand_alone(m, e->group.order);", "\t\t\tm->leader = m;"),
+ ("no-restamp-on-repmu", "group.c", "\tif (leader->ctx)\n\t\tfor_each_member(m, leader)\n\t\t\tevent_restamp(m);\n}", "}"),
+ ("soft-ignores-exclude", "sw.c", "|| excluded(e, user))", ")"),
+ ("paranoid-off-by-one", "access.c", "return sysctl_paranoid() <= level", "return sysctl_paranoid() <= level + 1"),
+ ("short-attr-keeps-tail", "attr.c", "min_t(size_t, size, sizeof(*attr))", "sizeof(*attr)"),
+]
+
+def sh(*a):
+	return subprocess.run(a, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+def run(build, name, file, old, new):
+	src = open(f"{PERF}/{file}").read()
+	if src.count(old) != 1:
+		return f"does not apply ({src.count(old)} times)"
+	work = f"{build}/mutant"
+	os.makedirs(work, exist_ok=True)
+	for h in glob.glob(PERF + "/*.h") + (glob.glob(PERF + "/*.c") if file.endswith(".h") else []):
+		open(f"{work}/{os.path.basename(h)}", "w").write(open(h).read())
+	open(f"{work}/{file}", "w").write(src.replace(old, new))
+	cc = ["gcc", "-std=gnu11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-w",
+	      f"-I{TOP}/include", f"-I{TOP}/../../include", f"-I{TOP}/../../include/uapi"]
+	todo = [file] if file.endswith(".c") else [os.path.basename(c) for c in glob.glob(PERF + "/*.c")]
+	objs = set(glob.glob(build + "/*.o"))
+	for c in todo:
+		o = f"{work}/core-{c[:-2]}.o"
+		r = sh(*cc, "-c", "-o", o, f"{work}/{c}")
+		if r.returncode:
+			return "does not compile: " + r.stdout[-300:]
+		objs.discard(f"{build}/core-{c[:-2]}.o")
+		objs.add(o)
+	r = sh(*cc, "-o", f"{work}/perf-host", *sorted(objs))
+	if r.returncode:
+		return "does not link: " + r.stdout[-300:]
+	os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
+	r = sh(f"{work}/perf-host", "-q", "-r", "40", "-o", "2000")
+	return "SURVIVED" if r.returncode == 0 else "caught by " + r.stdout.split("FAIL", 1)[-1].split("(")[0].strip()
+
+def main():
+	build, only = sys.argv[1], sys.argv[2:]
+	bad = n = 0
+	for m in M:
+		if only and m[0] not in only:
+			continue
+		verdict = run(build, *m)
+		n += 1
+		if not verdict.startswith("caught"):
+			bad += 1
+		print(f"{m[0]:28} {verdict}", flush=True)
+	print(f"{n - bad} of {n} mutants caught")
+	return bad != 0
+
+sys.exit(main())
