@@ -26,10 +26,11 @@ void bad_exception(struct pt_regs *regs, u64 reason, u64 esr)
 	panic_regs(regs, "%s exception, esr %#llx", vector_name[reason], (unsigned long long)esr);
 }
 
-static void trap_signal(int sig, int code, uaddr addr)
+/* esr: shown in the signal frame, 0 if Linux shows none for this trap. */
+static void trap_signal(int sig, int code, uaddr addr, u64 esr)
 {
 	current->thread.fault_address = 0;
-	current->thread.fault_esr = 0;
+	current->thread.fault_esr = esr;
 	force_signal(sig, code, addr);
 }
 
@@ -42,7 +43,7 @@ static void undefined(struct pt_regs *regs)
 		regs->pc += 4;
 		return;
 	}
-	trap_signal(SIGILL, ILL_ILLOPC, regs->pc);
+	trap_signal(SIGILL, ILL_ILLOPC, regs->pc, 0);
 }
 
 void el0_exception(struct pt_regs *regs, u64 esr)
@@ -59,27 +60,27 @@ void el0_exception(struct pt_regs *regs, u64 esr)
 	switch (esr >> ESR_EC_SHIFT & 0x3f) {
 	case EC_PC_ALIGN:
 	case EC_SP_ALIGN:
-		trap_signal(SIGBUS, BUS_ADRALN, (esr >> ESR_EC_SHIFT) == EC_PC_ALIGN ? far : regs->sp);
+		trap_signal(SIGBUS, BUS_ADRALN, (esr >> ESR_EC_SHIFT) == EC_PC_ALIGN ? far : regs->sp, esr);
 		break;
 	case EC_FP_EXC:
-		trap_signal(SIGFPE, FPE_FLTUNK, regs->pc);
+		trap_signal(SIGFPE, FPE_FLTUNK, regs->pc, 0);
 		break;
 	case EC_BRK:
-		trap_signal(SIGTRAP, TRAP_BRKPT, regs->pc);
+		trap_signal(SIGTRAP, TRAP_BRKPT, regs->pc, 0);
 		break;
 	case EC_STEP_EL0:
-		trap_signal(SIGTRAP, TRAP_TRACE, regs->pc);
+		trap_signal(SIGTRAP, TRAP_TRACE, regs->pc, 0);
 		break;
 	case EC_BREAK_EL0:
 	case EC_WATCH_EL0:
-		trap_signal(SIGTRAP, TRAP_HWBKPT, regs->pc);
+		trap_signal(SIGTRAP, TRAP_HWBKPT, regs->pc, 0);
 		break;
 	case EC_UNKNOWN:
 	case EC_SYSREG:
 		undefined(regs);
 		break;
 	default:	/* state that we do not offer (SVE, SME, PAC keys ...), illegal state, AArch32 leftovers */
-		trap_signal(SIGILL, ILL_ILLOPC, regs->pc);
+		trap_signal(SIGILL, ILL_ILLOPC, regs->pc, 0);
 		break;
 	}
 }
