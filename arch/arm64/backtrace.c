@@ -76,3 +76,26 @@ void arch_backtrace(struct pt_regs *regs)
 	show_entry(regs->regs[30]);
 	walk(regs->regs[29]);
 }
+
+/* t may start to run meanwhile: then the records are stale, but they stay in its stack. */
+u32 arch_stack_trace(struct task *t, u64 *pcs, u32 max)
+{
+	u64 lo = (u64)t->stack, hi = lo + KSTACK_SIZE;
+	u64 fp = t == current ? (u64)__builtin_frame_address(0) : READ_ONCE(t->thread.fp);
+	u32 n = 0;
+
+	if (t != current && n < max)
+		pcs[n++] = READ_ONCE(t->thread.pc);
+	while (n < max && fp >= lo && fp <= hi - 16 && !(fp & 7)) {
+		const u64 *record = (const u64 *)fp;
+		u64 next = READ_ONCE(record[0]), pc = READ_ONCE(record[1]);
+
+		if (pc < (u64)_text || pc >= (u64)_etext)
+			break;
+		pcs[n++] = pc;
+		if (next <= fp)
+			break;
+		fp = next;
+	}
+	return n;
+}

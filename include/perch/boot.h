@@ -51,6 +51,10 @@ const void *arch_vdso_image(size_t *size);	/* the ELF image itself, kernel addre
 struct pt_regs;
 void arch_show_regs(struct pt_regs *regs);
 void arch_backtrace(struct pt_regs *regs);
+/* The kernel call chain of t, innermost first: up to max return addresses, their number. The caller has a
+ * reference. Of a task that runs on another CPU it says nothing useful. */
+struct task;
+u32 arch_stack_trace(struct task *t, u64 *pcs, u32 max);
 const char *arch_platform(void);	/* "aarch64" */
 
 #endif

@@ -47,6 +47,7 @@ struct rusage_counts {
 	u64 utime_ns, stime_ns;
 	u64 minflt, majflt, nvcsw, nivcsw;
 	u64 maxrss;		/* pages */
+	u64 rchar, wchar, syscr, syscw;	/* bytes and calls of read and write, for /proc/PID/io */
 };
 
 /* All members are (r), kernel/sched's own; others use the functions of sched.h. */

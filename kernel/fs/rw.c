@@ -11,20 +11,30 @@
 
 ssize_t file_read(struct file *f, struct uio *u, loff *pos)
 {
+	ssize_t ret;
+
 	if (!(f->mode & FMODE_READ))
 		return -EBADF;
 	if (!f->ops->read)
 		return S_ISDIR(f->inode->mode) ? -EISDIR : -EINVAL;
-	return f->ops->read(f, u, pos);
+	ret = f->ops->read(f, u, pos);
+	current->ru.rchar += (u64)max(ret, (ssize_t)0);
+	current->ru.syscr++;
+	return ret;
 }
 
 ssize_t file_write(struct file *f, struct uio *u, loff *pos)
 {
+	ssize_t ret;
+
 	if (!(f->mode & FMODE_WRITE))
 		return -EBADF;
 	if (!f->ops->write)
 		return -EINVAL;
-	return f->ops->write(f, u, pos);
+	ret = f->ops->write(f, u, pos);
+	current->ru.wchar += (u64)max(ret, (ssize_t)0);
+	current->ru.syscw++;
+	return ret;
 }
 
 ssize_t file_read_kernel(struct file *f, void *buf, size_t n, loff pos)

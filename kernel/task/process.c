@@ -173,6 +173,10 @@ void rusage_add(struct rusage_counts *sum, const struct rusage_counts *c)
 	sum->nvcsw += c->nvcsw;
 	sum->nivcsw += c->nivcsw;
 	sum->maxrss = max(sum->maxrss, c->maxrss);
+	sum->rchar += c->rchar;
+	sum->wchar += c->wchar;
+	sum->syscr += c->syscr;
+	sum->syscw += c->syscw;
 }
 
 void process_times_locked(struct process *p, struct rusage_counts *out)

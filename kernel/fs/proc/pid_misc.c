@@ -2,6 +2,7 @@
 /* The small files of /proc/PID: limits, comm, out-of-memory scores, accounting, ids and maps of ids. */
 #include "internal.h"
 #include <asm/ptrace.h>
+#include <perch/boot.h>
 #include <perch/cred.h>
 #include <perch/mm.h>
 #include <perch/page.h>
@@ -198,6 +199,23 @@ PID_SHOW(pid_schedstat_show)
 	return 0;
 }
 
+/* The call chain of a task in the kernel. */
+PID_SHOW(pid_stack_show)
+{
+	u64 pcs[32];
+	char name[128];
+	u32 n;
+
+	if (!capable(CAP_SYS_ADMIN))
+		return -EACCES;
+	if (t != current && (task_running(t) || t->exit_state))
+		return 0;
+	n = arch_stack_trace(t, pcs, ARRAY_SIZE(pcs));
+	for (u32 k = 0; k < n; k++)
+		text_printf(b, "[<0>] %s\n", ksym_format(pcs[k], name, sizeof(name)));
+	return 0;
+}
+
 /* Where a task sleeps: 0, as for those who may not know. */
 PID_SHOW(pid_wchan_show)
 {
@@ -299,6 +317,24 @@ PID_SHOW(pid_cpuset_show)
 PID_SHOW(pid_coredump_filter_show)
 {
 	text_puts(b, "00000033\n");
+	return 0;
+}
+
+/* What read and write moved. Nothing ever comes from or goes to a disk. */
+PID_SHOW(pid_io_show)
+{
+	struct rusage_counts ru, children = { 0 };
+
+	pid_times(t, thread, &ru);
+	if (!thread) {
+		u64 flags = spin_lock_irqsave(&task_lock);
+
+		children = t->proc->children_ru;
+		spin_unlock_irqrestore(&task_lock, flags);
+	}
+	text_printf(b, "rchar: %lu\nwchar: %lu\nsyscr: %lu\nsyscw: %lu\n", ru.rchar + children.rchar,
+		    ru.wchar + children.wchar, ru.syscr + children.syscr, ru.syscw + children.syscw);
+	text_puts(b, "read_bytes: 0\nwrite_bytes: 0\ncancelled_write_bytes: 0\n");
 	return 0;
 }
 

@@ -15,6 +15,8 @@
 #define PF_EXITING	0x00000004U
 #define PF_FORKNOEXEC	0x00000040U
 #define PF_KTHREAD	0x00200000U
+#define PF_RANDOMIZE	0x00400000U
+#define ADDR_NO_RANDOMIZE 0x0040000UL	/* of personality(2) */
 
 u64 ns_to_ticks(u64 ns)
 {
@@ -240,7 +242,7 @@ static void show_rest(struct textbuf *b, struct task *t)
 	text_cpumask(b, cpus_mask);
 	text_puts(b, "\nCpus_allowed_list:\t");
 	text_cpulist(b, cpus_mask);
-	text_puts(b, "\nMems_allowed:\t1\nMems_allowed_list:\t0\n");
+	text_puts(b, "\nMems_allowed:\t0001\nMems_allowed_list:\t0\n");
 	text_printf(b, "voluntary_ctxt_switches:\t%lu\nnonvoluntary_ctxt_switches:\t%lu\n",
 		    t->ru.nvcsw, t->ru.nivcsw);
 }
@@ -273,6 +275,8 @@ static u32 linux_flags(const struct task *t)
 		f |= PF_FORKNOEXEC;
 	if (t->flags & TF_KTHREAD)
 		f |= PF_KTHREAD;
+	else if (randomize_va_space && !(t->personality & ADDR_NO_RANDOMIZE))
+		f |= PF_RANDOMIZE;
 	return f;
 }
 
