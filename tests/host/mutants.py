@@ -36,6 +36,7 @@ M = [
  ("no-settle-at-evict", "place.c", "\tcount_touch(pp);\n\tgroup_settle(leader);\n\tfor_each_member(e, leader)\n\t\tif (is_placed(e))\n\t\t\tcount_stop",
   "\tcount_touch(pp);\n\tfor_each_member(e, leader)\n\t\tif (is_placed(e))\n\t\t\tcount_stop"),
  ("no-settle-at-place", "place.c", "\tgroup_settle(leader);\n\tcount_touch(pp);", "\tcount_touch(pp);"),
+ ("two-looks-at-the-clock", "place.c", "if (task && task != fresh)", "if (task)"),
  ("never-rotate", "rotate.c", "\tif (head)\n\t\tgroup_requeue(head);", "\t(void)head;"),
  ("rotate-always", "rotate.c", "\tif (!unmet(pp))\n\t\treturn;", "\tif (!unmet(pp)) { rotate_want(pp); return; }"),
  ("no-own-clock-rotation", "rotate.c", "return ctx->unmet[i] && ctx->time", "return false && ctx->time"),

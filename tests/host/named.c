@@ -268,6 +268,37 @@ static void exact(void)
 	sim_end();
 }
 
+static void one_look_at_the_clock(void)	/* what is enabled and placed in one step has run all the time */
+{
+	struct perf_event_attr a = raw(CYC), d = raw(CYC);
+	struct task *t = begin(32), *u = sim_task();
+	int fd[4];
+
+	sim.drift = true;
+	d.disabled = 1;
+	d.enable_on_exec = 1;
+	a.pinned = 1;
+	fd[0] = self(raw(CYC));
+	fd[1] = self(a);
+	fd[2] = self(d);
+	fd[3] = open_on(raw(CYC), -1, 0, -1);
+	perf_exec(false);
+	for (int i = 0; i < 10; i++) {
+		off(fd[i & 3]);
+		on(fd[i & 3]);
+		sim_switch(0, u);
+		sim_switch(0, t);
+	}
+	for (int i = 0; i < 4; i++) {
+		struct val v = get(fd[i]);
+
+		CHECK(v.en > 10);
+		CHECK_EQ(v.run, v.en);
+	}
+	sim.drift = false;
+	sim_end();
+}
+
 static void wrap(void)	/* PB-06, H8 */
 {
 	int a, b;
@@ -771,6 +802,8 @@ static void group_changed_after_fork(void)	/* PB-03, H31 */
 	CHECK_EQ(sim_read(l, b, sizeof(b)), 48);
 	CHECK_EQ(b[0], 3);
 	/* A group that had changed before the fork is the same on both sides. */
+	sim_close(m2);
+	m2 = member(m, l);
 	child = sim_fork(false);
 	CHECK_EQ(sim_read(l, b, sizeof(b)), 48);
 	/* One that lost a member and gained another since is not, though as large. */
@@ -1602,7 +1635,8 @@ static void soak(void)	/* 1000 perf stat runs */
 
 #define T(f) { #f, f }
 const struct test named_tests[] = {
-	T(attr_sizes), T(attr_bits), T(permission), T(targets), T(refusal), T(ioctls), T(exact), T(wrap),
+	T(attr_sizes), T(attr_bits), T(permission), T(targets), T(refusal), T(ioctls), T(exact),
+	T(one_look_at_the_clock), T(wrap),
 	T(wrap_pending_at_stop), T(spurious), T(no_interrupt), T(cycle_counter_first), T(read_formats),
 	T(software), T(cpu_filter), T(two_pmus), T(sysfs), T(control_page), T(group_limits),
 	T(group_rules), T(group_big_read), T(group_counts_together), T(leader_off), T(leader_closed),

@@ -120,7 +120,14 @@ void host_irq_restore(u64 flags)
 }
 bool host_irqs_off(void) { return sim.irq_off[sim.cpu]; }
 u32 host_cpu(void) { return sim.cpu; }
-u64 host_now(void) { return sim.now; }
+u64 host_now(void)
+{
+	if (sim.drift) {
+		simpmu_advance(1);
+		sim.now++;
+	}
+	return sim.now;
+}
 struct task *host_current(void) { return sim.curr[sim.cpu]; }
 struct perf_task **host_task_slot(struct task *t) { return &t->perf; }
 

@@ -58,6 +58,7 @@ struct sim {
 	u64 reg_writes;		/* PMU register accesses */
 	u32 pmu_caps;		/* of the next sim_start */
 	u64 ticks;
+	bool drift;		/* time passes with every look at the clock, as in reality */
 	u32 migrations;
 };
 extern struct sim sim;
