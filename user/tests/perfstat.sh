@@ -77,9 +77,9 @@ check_version() { perf version 2>&1; perf stat --version >/dev/null 2>&1; echo $
 exact() { # exact NAME EVENT COMMAND...
 	name=$1 event=$2
 	shift 2
-	a=$(perf stat -x, -e $event "$@" 2>&1 >/dev/null | cut -d, -f1)
-	b=$(perf stat -x, -e $event "$@" 2>&1 >/dev/null | cut -d, -f1)
-	c=$(perf stat -x, -e $event "$@" 2>&1 >/dev/null | cut -d, -f1)
+	a=$(perf stat -x, -e $event "$@" 2>&1 >/dev/null | head -n 1 | cut -d, -f1)
+	b=$(perf stat -x, -e $event "$@" 2>&1 >/dev/null | head -n 1 | cut -d, -f1)
+	c=$(perf stat -x, -e $event "$@" 2>&1 >/dev/null | head -n 1 | cut -d, -f1)
 	echo "exact $name $a"
 	d=$((a - b)); e=$((a - c))
 	# the program's own start differs by what the kernel randomizes, a few hundred instructions of millions
