@@ -217,8 +217,8 @@ void tty_hangup(struct tty *t)
 	atomic_inc(&t->hangups);
 	flags = spin_lock_irqsave(&t->lock);
 	tty_flush_input(t);
-	t->out_tail = t->out_head;
 	t->stopped = false;
+	tty_start(t);		/* what was said last is still heard */
 	spin_unlock_irqrestore(&t->lock, flags);
 
 	leader = sid ? process_find_get(sid) : NULL;
