@@ -82,7 +82,7 @@ struct file_ops {
 
 struct inode_ops {
 	/* Find name in a directory and attach the inode with dentry_attach(d, inode), or leave the
-	 * dentry negative. inode->lock of dir held. 0 or -errno (not -ENOENT). */
+	 * dentry negative. inode->lock of dir held. 0 or -errno (-ENOENT: and no such name can be made). */
 	int (*lookup)(struct inode *dir, struct dentry *d);
 	int (*create)(struct inode *dir, struct dentry *d, u32 mode);	/* regular file */
 	int (*mkdir)(struct inode *dir, struct dentry *d, u32 mode);
@@ -292,6 +292,8 @@ struct dentry *dentry_root(struct super *sb, struct inode *i);	/* takes over i; 
 /* The regular-file page cache of tmpfs: page at index with a reference; create: zero page if absent,
  * or ERR_PTR(-ENOMEM, -ENOSPC); else NULL if absent. */
 struct page *tmpfs_page(struct inode *i, u64 index, bool create);
+/* The existing ones among index..index+n-1 (n <= 64) whose bit in want is set, with references; else NULL. */
+void tmpfs_pages(struct inode *i, u64 index, u32 n, u64 want, struct page **pages);
 
 struct kstat { u64 dev, ino, rdev, size, blocks; u32 mode, nlink, uid, gid, blksize; s64 atime, mtime, ctime, btime; };
 void generic_getattr(struct inode *i, struct kstat *st);

@@ -194,6 +194,6 @@ static inline u32 dev_minor(u64 dev) { return (u32)((dev & 0xff) | (dev >> 12 & 
 void text_cpulist(struct textbuf *b, u64 mask);		/* "0-3,5" */
 void text_cpumask(struct textbuf *b, u64 mask);		/* hexadecimal, as wide as the possible CPUs */
 void text_escape_newline(struct textbuf *b, const char *s);	/* file names: \n as \012 */
-void text_comm(struct textbuf *b, const struct task *t);	/* name of a task, newline and backslash escaped */
+void text_comm(struct textbuf *b, const struct task *t, bool escape);	/* newline and backslash */
 
 #endif

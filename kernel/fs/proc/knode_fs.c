@@ -57,8 +57,9 @@ static int knode_lookup(struct inode *dir, struct dentry *d)
 	struct knode *n = knode_find(dir->priv, d->name, d->name_len);
 	struct inode *i;
 
+	/* Nothing can be made in procfs, which says so by the name not being there; sysfs says EPERM. */
 	if (!n)
-		return 0;
+		return dir->sb->magic == PROC_MAGIC ? -ENOENT : 0;
 	i = knode_inode(dir->sb, n);
 	if (!i)
 		return -ENOMEM;

@@ -221,7 +221,7 @@ static int dir_lookup(struct inode *dir, struct dentry *d)
 	struct inode *i;
 
 	if (!t)
-		return 0;
+		return -ENOENT;
 	i = pid_inode(dir->sb, t, n->thread, e, -1, e->mode);
 	task_put(t);
 	if (!i)
@@ -289,14 +289,14 @@ static int attach_task_dir(struct super *sb, struct dentry *d, struct task *t, b
 int pid_lookup_root(struct inode *dir, struct dentry *d)
 {
 	struct task *t;
-	int err = 0;
+	int err;
 	u32 pid;
 
 	if (!parse_number(d->name, d->name_len, &pid))
-		return 0;
+		return -ENOENT;
 	t = task_find_get(pid);
 	if (!t)
-		return 0;
+		return -ENOENT;
 	err = attach_task_dir(dir->sb, d, t, false);
 	task_put(t);
 	return err;
@@ -325,14 +325,14 @@ static int task_lookup(struct inode *dir, struct dentry *d)
 {
 	const struct pnode *n = dir->priv;
 	struct task *t;
-	int err = 0;
+	int err = -ENOENT;
 	u32 tid;
 
 	if (!parse_number(d->name, d->name_len, &tid))
-		return 0;
+		return -ENOENT;
 	t = task_find_get(tid);
 	if (!t)
-		return 0;
+		return -ENOENT;
 	if (t->tgid == n->pid)
 		err = attach_task_dir(dir->sb, d, t, true);
 	task_put(t);

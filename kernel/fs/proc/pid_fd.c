@@ -148,16 +148,17 @@ static int fd_dir_lookup(struct inode *dir, struct dentry *d, bool info)
 	u32 fd;
 
 	if (!parse_number(d->name, d->name_len, &fd))
-		return 0;
+		return -ENOENT;
 	t = pnode_task(dir);
 	if (!t)
-		return 0;
+		return -ENOENT;
 	i = fd_inode(dir->sb, t, n->thread, fd, info);
 	task_put(t);
 	if (IS_ERR(i))
 		return (int)PTR_ERR(i);
-	if (i)
-		dentry_attach(d, i);
+	if (!i)
+		return -ENOENT;
+	dentry_attach(d, i);
 	return 0;
 }
 

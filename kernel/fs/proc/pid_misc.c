@@ -15,7 +15,7 @@
 
 PID_SHOW(pid_comm_show)
 {
-	text_comm(b, t);
+	text_comm(b, t, false);
 	text_puts(b, "\n");
 	return 0;
 }

@@ -153,7 +153,7 @@ static u64 text_pages(const struct mm *mm)
 static void show_name(struct textbuf *b, struct task *t)
 {
 	text_puts(b, "Name:\t");
-	text_comm(b, t);
+	text_comm(b, t, true);
 	text_puts(b, "\n");
 }
 
@@ -292,7 +292,7 @@ static void stat_task(struct textbuf *b, struct task *t, bool thread, const stru
 
 	pid_times(t, thread, &ru);
 	text_printf(b, "%u (", t->pid);
-	text_comm(b, t);
+	text_comm(b, t, false);
 	text_printf(b, ") %c %u %u %u %u %d %u", task_state_char(t), l->ppid, l->pgid, l->sid,
 		    tty_number(t->proc), tty_foreground(t->proc), linux_flags(t));
 	text_printf(b, " %lu %lu %lu %lu %lu %lu %lu %lu", ru.minflt, l->children.minflt, ru.majflt,

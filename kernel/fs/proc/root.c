@@ -68,9 +68,7 @@ static int root_lookup(struct inode *dir, struct dentry *d)
 	if (l)
 		return attach_self(dir, d, l);
 	err = knode_dir_iops.lookup(dir, d);
-	if (err || d->inode)
-		return err;
-	return pid_lookup_root(dir, d);
+	return err == -ENOENT ? pid_lookup_root(dir, d) : err;
 }
 
 static bool emit_self(struct file *f, struct readdir_ctx *ctx)

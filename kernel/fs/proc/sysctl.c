@@ -4,6 +4,7 @@
 #include <perch/cred.h>
 #include <perch/page.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int int_show(struct textbuf *b, void *arg)
 {
@@ -22,9 +23,8 @@ int sysctl_parse_int(const char *buf, long *out)
 	*out = strtol(buf, &end, 0);
 	if (end == buf)
 		return -EINVAL;
-	while (*end == ' ' || *end == '\t' || *end == '\n')
-		end++;
-	return *end || *out < INT32_MIN || *out > INT32_MAX ? -EINVAL : 0;
+	/* what follows white space is ignored */
+	return (*end && !strchr(" \t\n", *end)) || *out < INT32_MIN || *out > INT32_MAX ? -EINVAL : 0;
 }
 
 static ssize_t int_store(const char *buf, size_t len, void *arg)

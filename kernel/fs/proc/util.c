@@ -38,14 +38,14 @@ void text_escape_newline(struct textbuf *b, const char *s)
 	}
 }
 
-void text_comm(struct textbuf *b, const struct task *t)
+void text_comm(struct textbuf *b, const struct task *t, bool escape)
 {
 	for (int k = 0; k < TASK_COMM_LEN && t->comm[k]; k++) {
 		char c = t->comm[k];
 
-		if (c == '\n')
+		if (escape && c == '\n')
 			text_puts(b, "\\n");
-		else if (c == '\\')
+		else if (escape && c == '\\')
 			text_puts(b, "\\\\");
 		else
 			text_write(b, &c, 1);
