@@ -165,7 +165,7 @@ int perf_sysfs_write(u32 i, u32 j, const char *text);
 /* /proc/PID/perf_refusal: one line "errno field value reason\n" about t's last refused
  * perf_event_open, or an empty text. Length or -errno. P. */
 long perf_refusal_text(struct task *t, char *buf, size_t size);
-/* /proc/perf_stats: lines "name value\n" of live objects and totals. Length or -errno. P. */
+/* /proc/perch/perf_stats: lines "name value\n" of live objects and totals. Length or -errno. P. */
 long perf_stats_text(char *buf, size_t size);
 
 #endif

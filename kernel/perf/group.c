@@ -53,7 +53,7 @@ void group_join(struct perf_event *leader, struct perf_event *e)
 	leader->group.nr++;
 	leader->group.generation++;
 	/* A software group moves to the hardware side. Its members run on another clock from here on; none
-	 * runs until it is placed, and that settles, which takes new stamps. */
+	 * runs until it is placed, and that takes new stamps. */
 	if (e->kind == PERF_KIND_HW && !leader->group.pmu)
 		leader->group.pmu = e->pmu;
 }

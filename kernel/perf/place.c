@@ -110,14 +110,15 @@ static bool group_place(struct perf_cpu_pmu *pp, struct perf_event *leader)
 		return false;
 	if (!reserve(leader, pp->pmu->counters & ~pp->used))
 		return false;
-	group_settle(leader);
 	count_touch(pp);
-	for_each_member(e, leader)
-		if (is_placed(e)) {
-			if (leader->attr.pinned)
-				pp->pinned |= e->hw.taken;
-			count_start(pp, e);
-		}
+	for_each_member(e, leader) {
+		e->rstamp = leader->ctx->time;	/* enabled time goes on unsettled */
+		if (!is_placed(e))
+			continue;
+		if (leader->attr.pinned)
+			pp->pinned |= e->hw.taken;
+		count_start(pp, e);
+	}
 	leader->group.placed = true;
 	list_add_tail(&leader->group.active, &pp->active);
 	if (leader->attr.exclusive)

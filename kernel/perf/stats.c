@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /proc/perf_stats: how many objects live, and what has happened since boot. Tests compare the
+ * /proc/perch/perf_stats: how many objects live, and what has happened since boot. Tests compare the
  * live ones before and after.
  */
 #include "core.h"

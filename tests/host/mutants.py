@@ -35,7 +35,7 @@ M = [
  ("error-without-pmu", "place.c", "\tif (!pp->online)\n\t\treturn;", ""),
  ("no-settle-at-evict", "place.c", "\tcount_touch(pp);\n\tgroup_settle(leader);\n\tfor_each_member(e, leader)\n\t\tif (is_placed(e))\n\t\t\tcount_stop",
   "\tcount_touch(pp);\n\tfor_each_member(e, leader)\n\t\tif (is_placed(e))\n\t\t\tcount_stop"),
- ("no-settle-at-place", "place.c", "\tgroup_settle(leader);\n\tcount_touch(pp);", "\tcount_touch(pp);"),
+ ("no-stamp-at-place", "place.c", "\t\te->rstamp = leader->ctx->time;", "\t\t"),
  ("two-looks-at-the-clock", "place.c", "if (task && task != fresh)", "if (task)"),
  ("never-rotate", "rotate.c", "\tif (head)\n\t\tgroup_requeue(head);", "\t(void)head;"),
  ("rotate-always", "rotate.c", "\tif (!unmet(pp))\n\t\treturn;", "\tif (!unmet(pp)) { rotate_want(pp); return; }"),
