@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Raspberry Pi: reset by the watchdog of the power management block (BCM2711 has no public chapter on it; registers as
- * in the device tree bindings and Broadcom's firmware). A partition number of 63 in RSTS asks the firmware to
- * halt after the reset, which is as near to "off" as the board gets; QEMU ends on it.
+ * Raspberry Pi: reset by the watchdog of the power management block (BCM2711 has no public chapter
+ * on it; registers as in the device tree bindings and Broadcom's firmware). A partition number of
+ * 63 in RSTS asks the firmware to halt after the reset, which is as near to "off" as the board
+ * gets; QEMU ends on it.
  */
 #include <asm/cpu.h>
 #include <asm/dt.h>
@@ -24,7 +25,9 @@ static void *pm;
 
 void bcm_pm_init(void)
 {
-	static const char *const names[] = { "brcm,bcm2711-pm", "brcm,bcm2835-pm", "brcm,bcm2835-pm-wdt" };
+	static const char *const names[] = {
+		"brcm,bcm2711-pm", "brcm,bcm2835-pm", "brcm,bcm2835-pm-wdt",
+	};
 	paddr base;
 	u64 size;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mini UART of BCM2835 and BCM2711 (BCM2711 ARM Peripherals, chapter 2.2): an 8250 look-alike with an 8-byte FIFO
- * in the auxiliary block. The firmware has enabled it and set its baud rate, which hangs on the core clock (config.txt
- * enable_uart=1 fixes that). The interrupt is shared with the SPI masters of the block, which Perch does not use.
+ * The mini UART of BCM2835 and BCM2711 (BCM2711 ARM Peripherals, chapter 2.2): an 8250 look-alike
+ * with an 8-byte FIFO in the auxiliary block. The firmware has enabled it and set its baud rate,
+ * which hangs on the core clock (config.txt enable_uart=1 fixes that). The interrupt is shared with
+ * the SPI masters of the block, which Perch does not use.
  */
 #include <asm/cpu.h>
 #include <asm/dt.h>

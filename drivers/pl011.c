@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ARM PL011 UART (DDI 0183). The firmware has set baud rate and pins. Early: polled output for printk. After uart_init
- * the receive and transmit FIFOs interrupt: input goes to the tty as it comes, output is taken from the tty as
- * much as fits, and the tty is told when there is room again.
+ * ARM PL011 UART (DDI 0183). The firmware has set baud rate and pins. Early: polled output for
+ * printk. After uart_init the receive and transmit FIFOs interrupt: input goes to the tty as it
+ * comes, output is taken from the tty as much as fits, and the tty is told when there is room
+ * again.
  */
 #include <asm/cpu.h>
 #include <asm/dt.h>
@@ -97,7 +98,8 @@ static void receive(void)
 		tty_receive(buf, n);
 }
 
-/* The transmit interrupt is off again before the tty is asked: its write switches it on if there is more. */
+/* The transmit interrupt is off again before the tty is asked: its write switches it on if there is
+ * more. */
 static void pl011_irq(u32 id, struct pt_regs *regs, void *arg)
 {
 	u32 status = mmio_read(uart, MIS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The console's UART: the kind that console= names, else the device that the tree's stdout-path (or serial0) names,
- * else the first that we know.
+ * The console's UART: the kind that console= names, else the device that the tree's stdout-path (or
+ * serial0) names, else the first that we know.
  */
 #include <asm/dt.h>
 #include <libfdt.h>
@@ -26,11 +26,14 @@ static const struct driver *chosen;
 
 static bool try_node(int node)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
-		if (!fdt_node_check_compatible(boot_fdt, node, drivers[i].compatible) && drivers[i].probe(node)) {
-			chosen = &drivers[i];
-			return true;
-		}
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++) {
+		const struct driver *d = &drivers[i];
+
+		if (fdt_node_check_compatible(boot_fdt, node, d->compatible) || !d->probe(node))
+			continue;
+		chosen = d;
+		return true;
+	}
 	return false;
 }
 

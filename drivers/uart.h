@@ -5,8 +5,8 @@
 
 #include <perch/types.h>
 
-/* probe: map the device of the node, make it the polled console. Early boot: no allocator, no interrupts.
- * start: interrupts on. Process context. */
+/* probe: map the device of the node, make it the polled console. Early boot: no allocator, no
+ * interrupts. start: interrupts on. Process context. */
 bool pl011_probe(int node);
 void pl011_start(void);
 bool mini_uart_probe(int node);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of arch/arm64 tell each other; the rest of the kernel sees include/perch and asm/ only. */
+/* What the files of arch/arm64 tell each other; the rest of the kernel sees include/perch and asm/
+ * only. */
 #ifndef ARCH_H
 #define ARCH_H
 
@@ -30,7 +31,8 @@ void arch_secondary(void) __noreturn;
 
 /* mmu.c: physical address of something in the image. */
 paddr image_phys(const void *p);
-/* Boot CPU, before the allocator: tables for the image and for ram[]; afterwards the linear map is there. */
+/* Boot CPU, before the allocator: tables for the image and for ram[]; afterwards the linear map is
+ * there. */
 struct mem_range;
 void mmu_init(paddr image, const struct mem_range *ram, int nr_ram);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers and call chains for panic. The walk follows frame records (fp, lr) as AAPCS64 lays them out, and believes
- * a frame pointer only if it lies in the stack it started on and above the one before, so it ends and cannot fault.
+ * Registers and call chains for panic. The walk follows frame records (fp, lr) as AAPCS64 lays them
+ * out, and believes a frame pointer only if it lies in the stack it started on and above the one
+ * before, so it ends and cannot fault.
  */
 #include <asm/ptrace.h>
 #include <perch/boot.h>
@@ -25,8 +26,9 @@ void arch_show_regs(struct pt_regs *regs)
 	printk(KERN_ERR "lr %016llx sp %016llx pstate %08llx syscall %lld\n", (ull)regs->regs[30],
 	       (ull)regs->sp, (ull)regs->pstate, (long long)regs->syscallno);
 	for (int i = 0; i < 30; i += 3)
-		printk(KERN_ERR "x%-2d %016llx x%-2d %016llx x%-2d %016llx\n", i, (ull)regs->regs[i], i + 1,
-		       (ull)regs->regs[i + 1], i + 2, (ull)regs->regs[i + 2]);
+		printk(KERN_ERR "x%-2d %016llx x%-2d %016llx x%-2d %016llx\n",
+		       i, (ull)regs->regs[i], i + 1, (ull)regs->regs[i + 1],
+		       i + 2, (ull)regs->regs[i + 2]);
 }
 
 /* The stack that contains sp: current's or the one of early boot. False if it is neither. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Control registers of a CPU beyond those that head.S sets, and what /proc and sysfs say about it. */
+/* Control registers of a CPU beyond those of head.S, and what /proc and sysfs say about it. */
 #include <asm/cpu.h>
 #include <asm/sysreg.h>
 #include <perch/boot.h>
@@ -20,7 +20,7 @@
 static struct { u64 midr, revidr; } ident[NR_CPUS];	/* own CPU writes at its start */
 bool cpu_has_pan;					/* read by uaccess.S */
 
-/* The event stream wakes WFE at about 10 kHz (HWCAP_EVTSTRM promises that to user code that polls). */
+/* The event stream wakes WFE at about 10 kHz: HWCAP_EVTSTRM promises that to code that polls. */
 static u64 event_stream_bits(void)
 {
 	u32 log = 63 - (u32)__builtin_clzll(timer_freq() / 10000 | 1);
@@ -30,7 +30,7 @@ static u64 event_stream_bits(void)
 
 void cpu_init_local(void)
 {
-	u32 id = cpu_id();
+	u32 id = cpu_id(), pmu_version = read_sysreg(id_aa64dfr0_el1) >> 8 & 15;
 
 	ident[id].midr = read_sysreg(midr_el1);
 	ident[id].revidr = read_sysreg(revidr_el1);
@@ -41,7 +41,7 @@ void cpu_init_local(void)
 	write_sysreg(0, tpidr_el0);
 	write_sysreg(0, tpidrro_el0);
 	write_sysreg(0, contextidr_el1);
-	if (read_sysreg(id_aa64dfr0_el1) >> 8 & 15 && (read_sysreg(id_aa64dfr0_el1) >> 8 & 15) != 15)
+	if (pmu_version && pmu_version != 15)
 		write_sysreg(0, pmuserenr_el0);
 	if (read_sysreg(id_aa64pfr0_el1) >> 44 & 15)
 		__asm__ volatile("msr " str(AMUSERENR_EL0) ", xzr");

@@ -43,13 +43,14 @@ u32 dt_u32(int node, const char *name, u32 fallback)
 
 int dt_stdout(void)
 {
-	int chosen = fdt_path_offset(boot_fdt, "/chosen"), node;
+	int chosen = fdt_path_offset(boot_fdt, "/chosen"), len, node;
 	const char *path = chosen < 0 ? NULL : dt_string(chosen, "stdout-path");
 	const char *options = path ? strchr(path, ':') : NULL;
 
 	if (!path)
 		path = "serial0";
-	node = fdt_path_offset_namelen(boot_fdt, path, options ? (int)(options - path) : (int)strlen(path));
+	len = (int)(options ? (size_t)(options - path) : strlen(path));
+	node = fdt_path_offset_namelen(boot_fdt, path, len);
 	return node < 0 ? -1 : node;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Aborts: accesses that the MMU (or the memory) refused. From user mode they fill in a page or become a signal. From
- * the kernel they are legal only at an instruction listed in __ex_table, that is in uaccess.S: the page is
- * filled in if the context may sleep, and otherwise, or if that fails, execution goes on at the entry's fixup.
+ * Aborts: accesses that the MMU (or the memory) refused. From user mode they fill in a page or
+ * become a signal. From the kernel they are legal only at an instruction listed in __ex_table, that
+ * is in uaccess.S: the page is filled in if the context may sleep, and otherwise, or if that fails,
+ * execution goes on at the entry's fixup.
  */
 #include <asm/ptrace.h>
 #include <perch/atomic.h>
@@ -99,7 +100,7 @@ static void user_page_fault(u64 esr, uaddr addr)
 	int code = SEGV_MAPERR;
 	int sig = mm_fault(current->mm, addr, access_flags(esr) | FAULT_USER, &code);
 
-	if (addr >= USER_MAX)		/* say nothing about what is mapped there: translation fault, level 0 */
+	if (addr >= USER_MAX)		/* tell nothing of kernel mappings: level 0 translation */
 		esr = (esr & ~(u64)ESR_FSC) | 4;
 	if (sig > 0)
 		fault_signal(sig, code, addr, esr);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What user programs may know about the CPU: the AT_HWCAP bits, the words in /proc/cpuinfo, and the ID registers that
- * an EL0 program reads by MRS (it traps; HWCAP_CPUID promises that the kernel answers). All three come
- * from one masked copy of the registers, so they cannot contradict each other. A field is shown only if
- * using the feature needs nothing from the kernel: SVE, SME, pointer authentication, BTI, MTE and MOPS need saved state
- * or control bits that Perch does not have, so they read as absent.
+ * What user programs may know about the CPU: the AT_HWCAP bits, the words in /proc/cpuinfo, and the
+ * ID registers that an EL0 program reads by MRS (it traps; HWCAP_CPUID promises that the kernel
+ * answers). All three come from one masked copy of the registers, so they cannot contradict each
+ * other. A field is shown only if using the feature needs nothing from the kernel: SVE, SME,
+ * pointer authentication, BTI, MTE and MOPS need saved state or control bits that Perch does not
+ * have, so they read as absent.
  *
- * Bit numbers and words: the uapi of Linux 6.12 (asm/hwcap.h, arm64/elf_hwcaps.rst); fields: Arm ARM D24.2.
+ * Bit numbers and words: the uapi of Linux 6.12 (asm/hwcap.h, arm64/elf_hwcaps.rst); fields: Arm
+ * ARM D24.2.
  */
 #include <asm/cpu.h>
 #include <asm/ptrace.h>
@@ -29,8 +31,8 @@ static struct {
 	[PFR0] = { FIELD(16) | FIELD(20) | FIELD(48), 0x11, 4, 0, 0 },
 	[PFR1] = { FIELD(4), 0, 4, 1, 0 },
 	[ISAR0] = { ~(FIELD(0) | FIELD(24) | FIELD(56)), 0, 6, 0, 0 },
-	[ISAR1] = { FIELD(0) | FIELD(12) | FIELD(16) | FIELD(20) | FIELD(32) | FIELD(36) | FIELD(44) | FIELD(48) |
-		    FIELD(52), 0, 6, 1, 0 },
+	[ISAR1] = { FIELD(0) | FIELD(12) | FIELD(16) | FIELD(20) | FIELD(32) | FIELD(36) |
+		    FIELD(44) | FIELD(48) | FIELD(52), 0, 6, 1, 0 },
 	[ISAR2] = { FIELD(0) | FIELD(4) | FIELD(20) | FIELD(48) | FIELD(52), 0, 6, 2, 0 },
 	[MMFR0] = { FIELD(60), 0x111ff000000, 7, 0, 0 },
 	[MMFR1] = { FIELD(44), 0, 7, 1, 0 },
@@ -132,7 +134,8 @@ void features_show(struct textbuf *b)
 			text_puts(b, " evtstrm");
 		else if (bit == HWCAP_CPUID)
 			text_puts(b, " cpuid");
-		else if (i < ARRAY_SIZE(feature) && feature[i].bit == bit && hwcap[bit / 64] & BIT(bit % 64))
+		else if (i < ARRAY_SIZE(feature) && feature[i].bit == bit &&
+			 hwcap[bit / 64] & BIT(bit % 64))
 			text_printf(b, " %s", feature[i].name);
 	}
 }
@@ -144,7 +147,8 @@ static bool id_value(u32 crm, u32 op2, u64 *v)
 	if (crm == 0) {
 		if (op2 != 0 && op2 != 5 && op2 != 6)
 			return false;
-		*v = op2 == 0 ? arch_cpu_midr(cpu_id()) : op2 == 5 ? BIT(31) : arch_cpu_revidr(cpu_id());
+		*v = op2 == 5 ? BIT(31)		/* MPIDR: says nothing */
+		   : op2 == 6 ? arch_cpu_revidr(cpu_id()) : arch_cpu_midr(cpu_id());
 		return true;
 	}
 	if (crm == 1 || crm > 7)

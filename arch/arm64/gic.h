@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two interrupt controllers behind irq.c. Numbers are INTIDs: 0-15 SGI, 16-31 PPI (per CPU), 32.. SPI.
+ * The two interrupt controllers behind irq.c. Numbers are INTIDs: 0-15 SGI, 16-31 PPI (per CPU),
+ * 32.. SPI.
  *
- * init: boot CPU, once: distributor, all SPIs off.   init_cpu: each CPU: its interface on, SGIs on.
+ * init: boot CPU, once: distributor, all SPIs off.
+ * init_cpu: each CPU: its interface on, SGIs on.
  * ack: the pending interrupt, to be given to eoi; its low ten bits are the INTID, 1020.. is none.
- * enable: a PPI or SGI on the own CPU, or an SPI.    route: an SPI to one CPU.
+ * enable: a PPI or SGI on the own CPU, or an SPI.
+ * route: an SPI to one CPU.
  * send: SGI n to a CPU; earlier stores of this CPU are visible to its handler.
  */
 #ifndef GIC_H

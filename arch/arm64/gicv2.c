@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GICv2 (IHI 0048B; GIC-400): distributor and CPU interface in memory. Works in either security state, because the
- * bits used have the same place in both views. */
+/* GICv2 (IHI 0048B; GIC-400): distributor and CPU interface in memory. Works in either security
+ * state, because the bits used have the same place in both views. */
 #include <asm/cpu.h>
 #include <asm/dt.h>
 #include <asm/io.h>
@@ -22,7 +22,7 @@
 #define GICC_EOIR	0x010
 
 static void *dist, *cpuif;
-static u8 cpu_mask[NR_CPUS];	/* the interface bit of each CPU, which only the CPU itself can read */
+static u8 cpu_mask[NR_CPUS];	/* each CPU's interface bit, which only itself can read */
 
 static u32 prio_word(void)
 {
@@ -31,7 +31,9 @@ static u32 prio_word(void)
 
 static bool v2_init(void)
 {
-	static const char *const names[] = { "arm,gic-400", "arm,cortex-a15-gic", "arm,cortex-a9-gic" };
+	static const char *const names[] = {
+		"arm,gic-400", "arm,cortex-a15-gic", "arm,cortex-a9-gic",
+	};
 	int node = -1;
 	paddr d, c;
 	u64 dsize, csize;

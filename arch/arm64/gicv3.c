@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GICv3 and v4 (IHI 0069): distributor and one redistributor per CPU in memory, the CPU interface in system
- * registers. All interrupts are group 1. No LPIs. */
+/* GICv3 and v4 (IHI 0069): distributor and one redistributor per CPU in memory, the CPU interface
+ * in system registers. All interrupts are group 1. No LPIs. */
 #include <asm/cpu.h>
 #include <asm/dt.h>
 #include <asm/io.h>
@@ -30,7 +30,8 @@
 #define TYPER_LAST	BIT(4)
 #define MAX_REGIONS	4
 
-/* One level of macros more than read_sysreg, so that the names of sysreg.h are expanded before it makes a string. */
+/* One level of macros more than read_sysreg, so that the names of sysreg.h are expanded before it
+ * makes a string. */
 #define get_reg(r) read_sysreg(r)
 #define set_reg(v, r) write_sysreg(v, r)
 

@@ -2,13 +2,14 @@
 /*
  * From the boot loader to C.
  *
- * The image follows the arm64 Linux boot protocol (Documentation/arch/arm64/booting.rst): a 64-byte header, entry
- * with the MMU off at EL2 or EL1, x0 = physical address of the device tree, the image cleaned to the point of
- * coherency. All code up to enable_mmu runs at physical addresses, so it addresses relative to the PC only.
+ * The image follows the arm64 Linux boot protocol (Documentation/arch/arm64/booting.rst): a 64-byte
+ * header, entry with the MMU off at EL2 or EL1, x0 = physical address of the device tree, the image
+ * cleaned to the point of coherency. All code up to enable_mmu runs at physical addresses, so it
+ * addresses relative to the PC only.
  *
- * Early tables: TTBR0 maps the first 2 MiB of the image one to one (for the instructions around the switch),
- * TTBR1 maps 64 MiB from the image at KIMAGE_VADDR, and 4 MiB with the device tree at FDT_VADDR. arch_boot()
- * replaces them by the final ones (mmu.c).
+ * Early tables: TTBR0 maps the first 2 MiB of the image one to one (for the instructions around the
+ * switch), TTBR1 maps 64 MiB from the image at KIMAGE_VADDR, and 4 MiB with the device tree at
+ * FDT_VADDR. arch_boot() replaces them by the final ones (mmu.c).
  *
  * Registers that live through boot: x19 device tree, x20 physical address of _text.
  */
@@ -42,8 +43,9 @@ primary_entry:
 	br	x8
 
 /*
- * Every other CPU, from PSCI CPU_ON or the spin table; nothing is expected in registers. The caches are off, so
- * nothing but code may be read from memory here; the tables are read by the walker, which is coherent.
+ * Every other CPU, from PSCI CPU_ON or the spin table; nothing is expected in registers. The caches
+ * are off, so nothing but code may be read from memory here; the tables are read by the walker,
+ * which is coherent.
  */
 	.globl	secondary_entry
 	.type	secondary_entry, %function
@@ -55,7 +57,8 @@ secondary_entry:
 	br	x8
 
 /*
- * Leave EL2 if we are there, with every trap to it off. Clobbers x0-x2. At EL1 only SCTLR_EL1 is set.
+ * Leave EL2 if we are there, with every trap to it off. Clobbers x0-x2. At EL1 only SCTLR_EL1 is
+ * set.
  */
 	.type	enter_el1, %function
 enter_el1:
@@ -122,8 +125,8 @@ enter_el1:
 	eret
 
 /*
- * Fill the early tables. Written with the caches off: lines that the cache may have fetched from there before are
- * stale, so they are invalidated afterwards. Clobbers x0-x9.
+ * Fill the early tables. Written with the caches off: lines that the cache may have fetched from
+ * there before are stale, so they are invalidated afterwards. Clobbers x0-x9.
  */
 make_early_tables:
 	adrp	x0, early_tables_start
@@ -163,7 +166,8 @@ make_early_tables:
 	subs	x5, x5, #1
 	b.ne	2b
 
-	/* device tree: the block it starts in and the next, because it may cross (its size is at most 2 MiB) */
+	/* device tree: the block it starts in and the next, because it may cross (its size is at
+	 * most 2 MiB) */
 	adrp	x4, early_fdt_l2
 	orr	x6, x4, #PTE_TABLE_BITS
 	str	x6, [x3, #((FDT_VADDR >> 30) & 511) * 8]
@@ -186,8 +190,8 @@ make_early_tables:
 	ret
 
 /*
- * Turn the MMU and the caches on with x1 = root for TTBR1. Clobbers x0-x5. The instruction cache may hold
- * what was there before the image was loaded.
+ * Turn the MMU and the caches on with x1 = root for TTBR1. Clobbers x0-x5. The instruction cache
+ * may hold what was there before the image was loaded.
  */
 enable_mmu:
 	ic	iallu
@@ -225,8 +229,9 @@ enable_mmu:
 	ret
 
 /*
- * void idmap_replace_ttbr1(u64 root): change the kernel's tables under its feet. Runs in the identity map. Goes
- * through an empty table and a flush, because old and new tables map the same addresses with different sizes.
+ * void idmap_replace_ttbr1(u64 root): change the kernel's tables under its feet. Runs in the
+ * identity map. Goes through an empty table and a flush, because old and new tables map the same
+ * addresses with different sizes.
  */
 	.globl	idmap_replace_ttbr1
 	.type	idmap_replace_ttbr1, %function

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interrupts: from the vector to the handler, registration, and interrupts between CPUs (SGIs, asm/smp.h).
+ * Interrupts: from the vector to the handler, registration, and interrupts between CPUs (SGIs,
+ * asm/smp.h).
  *
- * An interrupt is acknowledged, handled and ended with IRQs masked throughout: no nesting. If more are pending, the
- * CPU takes the next one right after the return.
+ * An interrupt is acknowledged, handled and ended with IRQs masked throughout: no nesting. If more
+ * are pending, the CPU takes the next one right after the return.
  */
 #include <asm/cpu.h>
 #include <asm/ptrace.h>
@@ -54,7 +55,7 @@ void gic_init_cpu(void)
 	gic->init_cpu();
 }
 
-/* --- registration ------------------------------------------------------------------------------------------------ */
+/* --- registration ------------------------------------------------------------------------ */
 
 static int add_line(struct irq_line *l)
 {
@@ -128,7 +129,7 @@ struct pt_regs *irq_regs(void)
 	return interrupted[cpu_id()];
 }
 
-/* --- interrupts between CPUs ----------------------------------------------------------------------------------------- */
+/* --- interrupts between CPUs ------------------------------------------------------------- */
 
 void arch_send_ipi(u32 cpu, int kind)
 {
@@ -144,8 +145,9 @@ static void __noreturn stop_this_cpu(void)
 		wfi();
 }
 
-/* RESCHED does nothing more: the interrupt itself ends WFI or user mode, and the way back looks at the flags. A CPU
- * that was in the kernel carries need_resched over to its task's flags, for when it returns to user mode. */
+/* RESCHED does nothing more: the interrupt itself ends WFI or user mode, and the way back looks at
+ * the flags. A CPU that was in the kernel carries need_resched over to its task's flags, for when
+ * it returns to user mode. */
 static void handle_ipi(u32 kind)
 {
 	switch (kind) {
@@ -161,7 +163,7 @@ static void handle_ipi(u32 kind)
 	}
 }
 
-/* --- the way in ------------------------------------------------------------------------------------------------------ */
+/* --- the way in -------------------------------------------------------------------------- */
 
 static void handle_line(u32 intid, struct pt_regs *regs)
 {

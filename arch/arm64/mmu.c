@@ -2,14 +2,14 @@
 /*
  * The kernel's own page tables: the linear map of all RAM, the image with W^X, device mappings.
  *
- *   0xffff000000000000  linear map: virt = phys + PAGE_OFFSET, 1 GiB and 2 MiB blocks, never executable; the
- *                       image's text and read-only data are read-only here, too
+ *   0xffff000000000000  linear map: virt = phys + PAGE_OFFSET, 1 GiB and 2 MiB blocks, never
+ *                       executable; the image's text and read-only data are read-only here, too
  *   0xffff800080000000  the image: text r-x, rodata r--, data rw-
  *   0xffff8000c0000000  device tree (early boot)
  *   0xffff800100000000  device registers (ioremap), then kernel_va_reserve
  *
- * Tables come from a pool in the image until mem_init has run; all of them are reached through the linear map, except
- * while that is being built: then through the image.
+ * Tables come from a pool in the image until mem_init has run; all of them are reached through the
+ * linear map, except while that is being built: then through the image.
  */
 #include <asm/cpu.h>
 #include <asm/offsets.h>
@@ -69,7 +69,7 @@ static paddr new_table(void)
 	return p ? page_to_phys(p) : 0;
 }
 
-/* The entry for va in the table of the given level (1: 1 GiB ... 3: 4 KiB), or NULL without memory. */
+/* The entry for va in the table of a level (1: 1 GiB ... 3: 4 KiB), or NULL without memory. */
 static u64 *entry_at(u64 va, int level)
 {
 	u64 *table = table_virt(image_phys(kernel_pg_dir));
@@ -129,11 +129,16 @@ static void map_boot(u64 va, paddr pa, u64 size, u64 prot)
 		panic("no page tables for the kernel's mappings");
 }
 
+static void map_section(const char *start, const char *end, u64 prot)
+{
+	map_boot((u64)start, image_phys(start), (u64)(end - start), prot);
+}
+
 static void map_image(void)
 {
-	map_boot((u64)_text, image_phys(_text), (u64)(__start_rodata - _text), PROT_TEXT);
-	map_boot((u64)__start_rodata, image_phys(__start_rodata), (u64)(_sdata - __start_rodata), PROT_RO);
-	map_boot((u64)_sdata, image_phys(_sdata), (u64)(_end - _sdata), PROT_RW);
+	map_section(_text, __start_rodata, PROT_TEXT);
+	map_section(__start_rodata, _sdata, PROT_RO);
+	map_section(_sdata, _end, PROT_RW);
 }
 
 static void map_linear(paddr start, paddr end, u64 prot)
@@ -159,7 +164,8 @@ void mmu_init(paddr image, const struct mem_range *ram, int nr_ram)
 	image_base = image;
 	map_image();
 	for (int i = 0; i < nr_ram; i++)
-		map_ram(ALIGN_UP(ram[i].base, PAGE_SIZE), ALIGN_DOWN(ram[i].base + ram[i].size, PAGE_SIZE));
+		map_ram(ALIGN_UP(ram[i].base, PAGE_SIZE),
+			ALIGN_DOWN(ram[i].base + ram[i].size, PAGE_SIZE));
 	replace = (void (*)(u64))image_phys(idmap_replace_ttbr1);
 	replace(image_phys(kernel_pg_dir));
 	linear_ready = true;
@@ -168,7 +174,7 @@ void mmu_init(paddr image, const struct mem_range *ram, int nr_ram)
 	__asm__ volatile("tlbi vmalle1; dsb nsh; isb" ::: "memory");
 }
 
-/* --- after boot ------------------------------------------------------------------------------------------------ */
+/* --- after boot -------------------------------------------------------------------------- */
 
 void *ioremap(paddr pa, u64 size)
 {
@@ -216,7 +222,7 @@ void kernel_unmap(void *va)
 	ASSERT(e && (*e & PTE_VALID));
 	WRITE_ONCE(*e, 0);
 	dsb(ishst);
-	__asm__ volatile("tlbi vaale1is, %0" :: "r"((u64)va >> PAGE_SHIFT & 0xfffffffffffUL) : "memory");
+	__asm__ volatile("tlbi vaale1is, %0" :: "r"((u64)va << 8 >> 20) : "memory");
 	dsb(ish);
 	isb();
 	spin_unlock_irqrestore(&map_lock, flags);

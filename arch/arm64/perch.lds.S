@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel image. Linked at its high address, loaded anywhere at a multiple of 2 MiB. Each segment with its own
- * rights starts on a page: text (read, execute), read-only data, data (read, write); see mmu.c.
+ * The kernel image. Linked at its high address, loaded anywhere at a multiple of 2 MiB. Each
+ * segment with its own rights starts on a page: text (read, execute), read-only data, data (read,
+ * write); see mmu.c.
  */
 #include <asm/offsets.h>
 
@@ -40,7 +41,8 @@ SECTIONS
 		KEEP(*(__ex_table))
 		__stop_ex_table = .;
 	} :rodata
-	/* Addresses of weak symbols. Without a place of its own it would land behind __bss_start and be cleared. */
+	/* Addresses of weak symbols. Without a place of its own it would land behind __bss_start
+	 * and be cleared. */
 	.got : { *(.got .got.plt) } :rodata
 	.notes : ALIGN(4) {
 		__start_notes = .;
@@ -65,7 +67,7 @@ SECTIONS
 	_end = .;
 	_image_size = _end - _text;
 
-	/DISCARD/ : { *(.comment) *(.eh_frame*) *(.note.GNU-stack) *(.note.gnu.property) *(.ARM.attributes) }
+	/DISCARD/ : { *(.comment) *(.eh_frame*) *(.note.GNU-stack) *(.note.gnu.property) }
 	.stab 0 : { *(.stab) }
 }
 ASSERT(_image_size < 0x4000000, "the early map covers 64 MiB")

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * User page tables. Four levels of 512 entries; a table, once made, stays until pgt_free, so a walk needs no lock
- * against removal and an invalidation of one address need only drop the last level (TLBI VALE1IS).
+ * User page tables. Four levels of 512 entries; a table, once made, stays until pgt_free, so a walk
+ * needs no lock against removal and an invalidation of one address need only drop the last level
+ * (TLBI VALE1IS).
  *
- * Ordering (Arm ARM D8.2.3, D8.16): a new entry is visible to the table walkers after DSB ISHST; an entry that
- * replaces or restricts another needs TLBI and DSB ISH, both inner shareable, so no interrupts to other CPUs. An
- * entry may not change its address directly while valid (break before make): write 0, flush, write the new one.
+ * Ordering (Arm ARM D8.2.3, D8.16): a new entry is visible to the table walkers after DSB ISHST; an
+ * entry that replaces or restricts another needs TLBI and DSB ISH, both inner shareable, so no
+ * interrupts to other CPUs. An entry may not change its address directly while valid (break before
+ * make): write 0, flush, write the new one.
  */
 #include <asm/cpu.h>
 #include <asm/pgtable.h>
@@ -23,7 +25,7 @@
 #define level_shift(l)	(PAGE_SHIFT + 9 * (LEVELS - 1 - (l)))
 #define FLUSH_ALL_PAGES	128	/* from here on one TLBI by ASID is cheaper than one per page */
 
-/* --- address space identifiers: one bit for each, 0 is the kernel's ---------------------------------------- */
+/* --- address space identifiers: one bit for each, 0 is the kernel's ---------------------- */
 
 #define MAX_ASIDS 65536
 static spinlock asid_lock;			/* irqsave */
@@ -59,11 +61,12 @@ static void asid_free(u32 asid)
 	spin_unlock_irqrestore(&asid_lock, flags);
 }
 
-/* --- entries ------------------------------------------------------------------------------------------------- */
+/* --- entries ----------------------------------------------------------------------------- */
 
 pte pte_make(paddr pa, u32 prot)
 {
-	pte p = (pa & PTE_ADDR) | PTE_PAGE | PTE_USER | PTE_AF | PTE_NG | PTE_PXN | MT_NORMAL << 2 | 3 << 8;
+	pte p = (pa & PTE_ADDR) | PTE_PAGE | PTE_USER | PTE_AF | PTE_NG | PTE_PXN |
+		MT_NORMAL << 2 | 3 << 8;	/* inner shareable */
 
 	ASSERT(prot & (VM_READ | VM_WRITE | VM_EXEC));
 	if (!(prot & VM_WRITE))
@@ -131,7 +134,8 @@ static void free_level(struct pgtable *t, u64 *table, int level)
 
 void pgt_free(struct pgtable *t)
 {
-	/* Walk caches may hold the tables themselves: they must be gone before the pages are reused. */
+	/* Walk caches may hold the tables themselves: they must be gone before the pages are
+	 * reused. */
 	tlb_flush_all(t);
 	free_level(t, t->root, 0);
 	asid_free(t->asid);
@@ -180,14 +184,15 @@ static void walk_level(const struct walk *w, u64 *table, int level, uaddr base)
 	}
 }
 
-void pgt_walk(struct pgtable *t, uaddr start, uaddr end, void (*fn)(pte *p, uaddr va, void *arg), void *arg)
+void pgt_walk(struct pgtable *t, uaddr start, uaddr end,
+	      void (*fn)(pte *p, uaddr va, void *arg), void *arg)
 {
 	struct walk w = { start, end, fn, arg };
 
 	walk_level(&w, t->root, 0, 0);
 }
 
-/* --- TLB and caches -------------------------------------------------------------------------------------------- */
+/* --- TLB and caches ---------------------------------------------------------------------- */
 
 static u64 tlbi_arg(const struct pgtable *t, uaddr va)
 {
@@ -220,7 +225,8 @@ void tlb_flush_range(struct pgtable *t, uaddr start, uaddr end)
 	dsb(ish);
 }
 
-/* CTR_EL0: DIC (29) and IDC (28) say that the steps are not needed; the line sizes are log2 of words. */
+/* CTR_EL0: DIC (29) and IDC (28) say that the steps are not needed; the line sizes are log2 of
+ * words. */
 void icache_sync(void *kaddr, size_t len)
 {
 	u64 ctr = read_sysreg(ctr_el0), start = (u64)kaddr, end = start + len;
@@ -232,7 +238,8 @@ void icache_sync(void *kaddr, size_t len)
 	dsb(ish);
 	if (ctr & BIT(29))
 		return;
-	/* A PIPT cache (L1Ip 3) can be told by address; a VIPT one may hold the line under the user's address. */
+	/* A PIPT cache (L1Ip 3) can be told by address; a VIPT one may hold the line under the
+	 * user's address. */
 	if ((ctr >> 14 & 3) == 3)
 		for (u64 a = ALIGN_DOWN(start, iline); a < end; a += iline)
 			__asm__ volatile("ic ivau, %0" :: "r"(a) : "memory");
@@ -242,11 +249,12 @@ void icache_sync(void *kaddr, size_t len)
 	isb();
 }
 
-/* --- which table is loaded ------------------------------------------------------------------------------------- */
+/* --- which table is loaded --------------------------------------------------------------- */
 
 void arch_mm_switch(struct mm *mm)
 {
-	u64 ttbr = mm ? virt_to_phys(mm->pgt.root) | (u64)mm->pgt.asid << 48 : image_phys(empty_pg_dir);
+	u64 ttbr = mm ? virt_to_phys(mm->pgt.root) | (u64)mm->pgt.asid << 48
+		      : image_phys(empty_pg_dir);
 
 	write_sysreg(ttbr, ttbr0_el1);
 	isb();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Firmware calls of the Power State Coordination Interface (DEN0022): CPU on, system off and reset. */
+/* Firmware calls of the Power State Coordination Interface (DEN0022): CPU on, system off, reset. */
 #include <asm/dt.h>
 #include <perch/types.h>
 #include <string.h>
@@ -19,7 +19,8 @@ static long call(u64 fn, u64 a, u64 b, u64 c)
 	register u64 x2 __asm__("x2") = b;
 	register u64 x3 __asm__("x3") = c;
 
-#define CLOBBERS "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory"
+#define CLOBBERS "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", \
+	"x16", "x17", "memory"
 	if (method == HVC)
 		__asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) :: CLOBBERS);
 	else

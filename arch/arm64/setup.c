@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Boot in C: what the device tree says about memory, CPUs and the boot loader's gifts, then the kernel's page tables,
- * then kernel_main(). Nothing here can print before the console is found, so the first half is kept simple.
+ * Boot in C: what the device tree says about memory, CPUs and the boot loader's gifts, then the
+ * kernel's page tables, then kernel_main(). Nothing here can print before the console is found, so
+ * the first half is kept simple.
  */
 #include <asm/cpu.h>
 #include <asm/offsets.h>
@@ -28,7 +29,7 @@ static void add_range(struct mem_range *list, int *n, paddr base, u64 size)
 		list[(*n)++] = (struct mem_range){ base, size };
 }
 
-/* --- memory ------------------------------------------------------------------------------------------------------ */
+/* --- memory ------------------------------------------------------------------------------ */
 
 /* Remove [base, base + size) from the RAM list: firmware's own memory may not even be mapped. */
 static void cut_ram(paddr base, u64 size)
@@ -81,7 +82,7 @@ static void find_reserved(void)
 	}
 }
 
-/* --- /chosen ------------------------------------------------------------------------------------------------------ */
+/* --- /chosen ----------------------------------------------------------------------------- */
 
 static bool chosen_number(int node, const char *name, u64 *v)
 {
@@ -105,8 +106,8 @@ static void read_chosen(void)
 	args = dt_string(node, "bootargs");
 	if (args)
 		strlcpy(boot_cmdline, args, sizeof(boot_cmdline));
-	if (chosen_number(node, "linux,initrd-start", &start) && chosen_number(node, "linux,initrd-end", &end) &&
-	    end > start) {
+	if (chosen_number(node, "linux,initrd-start", &start) &&
+	    chosen_number(node, "linux,initrd-end", &end) && end > start) {
 		initrd_start = start;
 		initrd_size = end - start;
 		add_range(used, &nr_used, start, end - start);
@@ -126,7 +127,7 @@ static void seed_random(void)
 	}
 }
 
-/* --- CPUs --------------------------------------------------------------------------------------------------------- */
+/* --- CPUs -------------------------------------------------------------------------------- */
 
 static u64 own_mpidr(void)
 {
@@ -166,7 +167,7 @@ static void find_cpus(void)
 	cpu_online_mask = 1;
 }
 
-/* --- the sequence --------------------------------------------------------------------------------------------------- */
+/* --- the sequence ------------------------------------------------------------------------ */
 
 void arch_boot(paddr fdt, paddr image)
 {
@@ -179,7 +180,7 @@ void arch_boot(paddr fdt, paddr image)
 	find_reserved();
 	add_range(used, &nr_used, fdt, fdt_totalsize(boot_fdt));
 	add_range(used, &nr_used, image, (u64)(_end - _text));
-	add_range(used, &nr_used, 0, PAGE_SIZE);	/* spin tables live there; and 0 means "none" */
+	add_range(used, &nr_used, 0, PAGE_SIZE);	/* spin tables; and 0 means "none" */
 	mmu_init(image, ram, nr_ram);
 	boot_fdt = phys_to_virt(fdt);
 	find_cpus();

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signal frames as arm64 Linux lays them out (asm/sigcontext.h, asm/ucontext.h of the uapi), on the user stack from
- * low to high: siginfo, ucontext with sigcontext, a frame record (fp, lr) that links an unwinder to the interrupted
- * code. sigcontext ends in 4 KiB of records: fpsimd, for faults esr, then the terminator. The handler gets x0 =
- * signal (with SA_SIGINFO also x1 = &siginfo, x2 = &ucontext) and returns to the vDSO's sigreturn trampoline (or sa_restorer).
+ * Signal frames as arm64 Linux lays them out (asm/sigcontext.h, asm/ucontext.h of the uapi), on the
+ * user stack from low to high: siginfo, ucontext with sigcontext, a frame record (fp, lr) that
+ * links an unwinder to the interrupted code. sigcontext ends in 4 KiB of records: fpsimd, for
+ * faults esr, then the terminator. The handler gets x0 = signal (with SA_SIGINFO also x1 =
+ * &siginfo, x2 = &ucontext) and returns to the vDSO's sigreturn trampoline (or sa_restorer).
  */
 #include <asm/ptrace.h>
 #include <perch/cpu.h>
@@ -61,7 +62,7 @@ _Static_assert(sizeof(struct rt_sigframe) == 4688, "the frame of Linux");
 /* What a program may set in PSTATE: flags, DIT, SSBS. */
 #define PSTATE_USER	(0xf0000000UL | 1UL << 24 | 1UL << 12)
 
-/* --- building ---------------------------------------------------------------------------------------------------- */
+/* --- building ---------------------------------------------------------------------------- */
 
 static bool in_altstack(u64 sp)
 {
@@ -134,7 +135,9 @@ static int put_ucontext(struct ucontext_abi __user *uc, const struct pt_regs *re
 		u64 regs[31];
 		u64 sp, pc, pstate;
 	} head = {
-		.stack = { t->altstack.sp, (s32)(t->altstack.flags & SS_AUTODISARM), 0, t->altstack.size },
+		.stack.sp = t->altstack.sp,
+		.stack.flags = (s32)(t->altstack.flags & SS_AUTODISARM),
+		.stack.size = t->altstack.size,
 		.sigmask = saved,
 		.fault_address = t->thread.fault_address,
 		.sp = regs->sp, .pc = regs->pc, .pstate = regs->pstate,
@@ -149,8 +152,8 @@ static int put_ucontext(struct ucontext_abi __user *uc, const struct pt_regs *re
 	return copy_to_user(uc, &head, sizeof(head)) || put_records(uc->mc.reserved) ? -EFAULT : 0;
 }
 
-int arch_setup_frame(int sig, const struct sigaction_abi *sa, const struct siginfo_abi *info, sigset saved,
-		     struct pt_regs *regs)
+int arch_setup_frame(int sig, const struct sigaction_abi *sa, const struct siginfo_abi *info,
+		     sigset saved, struct pt_regs *regs)
 {
 	uaddr top = frame_top(sa, regs);
 	uaddr record = ALIGN_DOWN(top - FRAME_RECORD, 16UL);
@@ -168,17 +171,18 @@ int arch_setup_frame(int sig, const struct sigaction_abi *sa, const struct sigin
 	}
 	regs->regs[0] = (u64)sig;
 	regs->regs[29] = record;
-	regs->regs[30] = sa->flags & SA_RESTORER ? sa->restorer : current->mm->vdso + vdso_sigreturn_offset();
+	regs->regs[30] = sa->flags & SA_RESTORER ? sa->restorer
+						 : current->mm->vdso + vdso_sigreturn_offset();
 	regs->sp = (u64)f;
 	regs->pc = sa->handler;
 	regs->pstate &= ~0xc00UL;	/* BTYPE: a handler needs no landing pad */
 	return 0;
 }
 
-/* --- taking down -------------------------------------------------------------------------------------------------- */
+/* --- taking down ------------------------------------------------------------------------- */
 
-/* A switch in between would save the live registers over the task's copy: so fetch everything first, then make it
- * the task's and the CPU's in one step. */
+/* A switch in between would save the live registers over the task's copy: so fetch everything
+ * first, then make it the task's and the CPU's in one step. */
 static int get_fpsimd(const u8 __user *at)
 {
 	struct fpsimd_state *s = &current->thread.fpsimd;
@@ -241,7 +245,7 @@ static int restore_frame(struct pt_regs *regs, const struct rt_sigframe __user *
 	return get_records(f->uc.mc.reserved);
 }
 
-/* As sigaltstack(2) would set it with the restored stack pointer; what it would refuse is ignored. */
+/* As sigaltstack(2) with the restored stack pointer would; what it would refuse is ignored. */
 static void restore_altstack(const struct rt_sigframe __user *f, u64 sp)
 {
 	struct task *t = current;

@@ -2,9 +2,10 @@
 /*
  * Starting the other CPUs, and stopping the machine.
  *
- * PSCI: the firmware starts a CPU at the address we give. Spin table: the CPU polls a word of memory with its caches
- * off, so the word is cleaned to the point of coherency before the event that wakes it. Either way it arrives in
- * secondary_entry (head.S), finds its struct cpu by MPIDR and its stack in cpus[n].idle.
+ * PSCI: the firmware starts a CPU at the address we give. Spin table: the CPU polls a word of
+ * memory with its caches off, so the word is cleaned to the point of coherency before the event
+ * that wakes it. Either way it arrives in secondary_entry (head.S), finds its struct cpu by MPIDR
+ * and its stack in cpus[n].idle.
  */
 #include <asm/cpu.h>
 #include <asm/dt.h>

@@ -3,8 +3,9 @@
 #include <asm/offsets.h>
 
 /*
- * struct task *cpu_switch(struct task *prev, struct task *next): leaves prev's stack and continues on next's.
- * Returns prev, in next's context. IRQs off. A new task continues at thread.pc (ret_from_fork).
+ * struct task *cpu_switch(struct task *prev, struct task *next): leaves prev's stack and continues
+ * on next's. Returns prev, in next's context. IRQs off. A new task continues at thread.pc
+ * (ret_from_fork).
  */
 	.text
 	.globl	cpu_switch
@@ -35,7 +36,8 @@ cpu_switch:
 	.arch_extension fp
 	.arch_extension simd
 
-/* void fpsimd_save(struct fpsimd_state *), fpsimd_load(const struct fpsimd_state *): 32 vectors, FPSR, FPCR. */
+/* void fpsimd_save(struct fpsimd_state *), fpsimd_load(const struct fpsimd_state *): 32 vectors,
+ * FPSR, FPCR. */
 	.globl	fpsimd_save
 	.type	fpsimd_save, %function
 fpsimd_save:
@@ -85,7 +87,7 @@ fpsimd_load:
 	ldp	w1, w2, [x0]
 	msr	fpsr, x1
 	mrs	x3, fpcr
-	cmp	x3, x2			/* writing FPCR is slow on real cores: only when it differs */
+	cmp	x3, x2			/* writing FPCR is slow: only when it differs */
 	b.eq	1f
 	msr	fpcr, x2
 1:	ret

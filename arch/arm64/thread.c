@@ -2,10 +2,11 @@
 /*
  * A task's machine state: how it is born, switched and leaves for user mode.
  *
- * FP/SIMD registers belong to user mode alone. They are saved at each switch away from a user task and loaded at
- * each switch to one, except when this CPU still holds them: fp_owner[cpu] names the task whose state the registers
- * of that CPU are, thread.fp_cpu the CPU that a task's state was last loaded on. Both must agree. Kernel
- * threads have no such state, so user -> idle -> same user task loads nothing.
+ * FP/SIMD registers belong to user mode alone. They are saved at each switch away from a user task
+ * and loaded at each switch to one, except when this CPU still holds them: fp_owner[cpu] names the
+ * task whose state the registers of that CPU are, thread.fp_cpu the CPU that a task's state was
+ * last loaded on. Both must agree. Kernel threads have no such state, so user -> idle -> same user
+ * task loads nothing.
  */
 #include <asm/offsets.h>
 #include <asm/ptrace.h>
@@ -55,8 +56,8 @@ void fpsimd_reload_current(void)
 	irq_restore(flags);
 }
 
-/* A task's memory may be reused for another one: no CPU may take its registers for the new task's. A new task's
- * fp_cpu is NR_CPUS, so its first switch-in always loads. */
+/* A task's memory may be reused for another one: no CPU may take its registers for the new task's.
+ * A new task's fp_cpu is NR_CPUS, so its first switch-in always loads. */
 static void fpsimd_forget(struct task *t)
 {
 	t->thread.fp_cpu = NR_CPUS;
@@ -85,7 +86,8 @@ static void prepare_switch_in(struct task *t, u64 fn, u64 arg)
 	fpsimd_forget(t);
 }
 
-void arch_fork_thread(struct task *child, const struct pt_regs *regs, uaddr stack, uaddr tls, bool settls)
+void arch_fork_thread(struct task *child, const struct pt_regs *regs, uaddr stack, uaddr tls,
+		      bool settls)
 {
 	struct pt_regs *r = task_pt_regs(child);
 	u64 flags = irq_save();
@@ -114,8 +116,8 @@ void arch_kthread_thread(struct task *child, int (*fn)(void *), void *arg)
 	prepare_switch_in(child, (u64)fn, (u64)arg);
 }
 
-/* ret_from_fork calls this when a kernel thread's function returns: after kernel_execve that leads to the new
- * program, else the thread ends here. */
+/* ret_from_fork calls this when a kernel thread's function returns: after kernel_execve that leads
+ * to the new program, else the thread ends here. */
 void kthread_returned(int ret)
 {
 	(void)ret;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The generic timer (Arm ARM D11): the virtual counter is the clock, the virtual timer of each CPU its one-shot
- * comparator. Its interrupt is a level: it stays up until the comparator is moved into the future or switched off.
+ * The generic timer (Arm ARM D11): the virtual counter is the clock, the virtual timer of each CPU
+ * its one-shot comparator. Its interrupt is a level: it stays up until the comparator is moved into
+ * the future or switched off.
  */
 #include <asm/cpu.h>
 #include <asm/dt.h>
@@ -11,7 +12,7 @@
 
 #include "arch.h"
 
-#define VIRTUAL_TIMER	2	/* index in the node's interrupts: secure, non-secure, virtual, hypervisor */
+#define VIRTUAL_TIMER	2	/* index of its interrupt: secure, non-secure, virtual, hyp */
 #define DEFAULT_INTID	27
 #define TICK_SHIFT	56	/* ticks = ns * tick_mult >> TICK_SHIFT */
 
@@ -55,7 +56,8 @@ void arch_timer_init(void)
 
 	if (!freq)
 		panic("CNTFRQ_EL0 is 0: the firmware did not set the timer's frequency");
-	tick_mult = (u64)((((unsigned __int128)freq << TICK_SHIFT) + NSEC_PER_SEC - 1) / NSEC_PER_SEC);
+	tick_mult = (u64)((((unsigned __int128)freq << TICK_SHIFT) + NSEC_PER_SEC - 1) /
+			  NSEC_PER_SEC);
 	if (node >= 0)
 		dt_irq(node, VIRTUAL_TIMER, &intid);
 	if (irq_request(intid, timer_irq, NULL, "arch_timer"))

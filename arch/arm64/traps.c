@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Synchronous exceptions other than system calls: sorted by ESR_EL1.EC. What user mode does wrong is its signal;
- * what the kernel does wrong is the end (panic_regs). Signals and codes are those of Linux.
+ * Synchronous exceptions other than system calls: sorted by ESR_EL1.EC. What user mode does wrong
+ * is its signal; what the kernel does wrong is the end (panic_regs). Signals and codes are those of
+ * Linux.
  */
 #include <asm/ptrace.h>
 #include <perch/cpu.h>
@@ -16,9 +17,10 @@
 #define FPE_FLTUNK	14
 
 static const char *const vector_name[] = {
-	"EL1t sync", "EL1t IRQ", "EL1t FIQ", "EL1t SError", "EL1 sync", "EL1 IRQ", "EL1 FIQ", "EL1 SError",
-	"EL0 sync", "EL0 IRQ", "EL0 FIQ", "EL0 SError", "EL0-32 sync", "EL0-32 IRQ", "EL0-32 FIQ",
-	"EL0-32 SError",
+	"EL1t sync", "EL1t IRQ", "EL1t FIQ", "EL1t SError",
+	"EL1 sync", "EL1 IRQ", "EL1 FIQ", "EL1 SError",
+	"EL0 sync", "EL0 IRQ", "EL0 FIQ", "EL0 SError",
+	"EL0-32 sync", "EL0-32 IRQ", "EL0-32 FIQ", "EL0-32 SError",
 };
 
 void bad_exception(struct pt_regs *regs, u64 reason, u64 esr)
@@ -59,8 +61,10 @@ void el0_exception(struct pt_regs *regs, u64 esr)
 	irq_enable();
 	switch (esr >> ESR_EC_SHIFT & 0x3f) {
 	case EC_PC_ALIGN:
+		trap_signal(SIGBUS, BUS_ADRALN, far, esr);
+		break;
 	case EC_SP_ALIGN:
-		trap_signal(SIGBUS, BUS_ADRALN, (esr >> ESR_EC_SHIFT) == EC_PC_ALIGN ? far : regs->sp, esr);
+		trap_signal(SIGBUS, BUS_ADRALN, regs->sp, esr);
 		break;
 	case EC_FP_EXC:
 		trap_signal(SIGFPE, FPE_FLTUNK, regs->pc, 0);
@@ -79,7 +83,7 @@ void el0_exception(struct pt_regs *regs, u64 esr)
 	case EC_SYSREG:
 		undefined(regs);
 		break;
-	default:	/* state that we do not offer (SVE, SME, PAC keys ...), illegal state, AArch32 leftovers */
+	default:	/* state that we do not offer (SVE, SME ...), illegal state */
 		trap_signal(SIGILL, ILL_ILLOPC, regs->pc, 0);
 		break;
 	}
@@ -99,7 +103,7 @@ void el1_exception(struct pt_regs *regs, u64 esr)
 	case EC_BRK:
 		panic_regs(regs, "BRK %#llx in the kernel", (unsigned long long)(esr & 0xffff));
 	default:
-		panic_regs(regs, "exception in the kernel, esr %#llx far %#llx", (unsigned long long)esr,
-			   (unsigned long long)far);
+		panic_regs(regs, "exception in the kernel, esr %#llx far %#llx",
+			   (unsigned long long)esr, (unsigned long long)far);
 	}
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * User memory, by unprivileged loads and stores (LDTR, STTR): the hardware checks them as EL0 would be checked, so
- * a kernel address or a read-only page faults whatever the range check said, and PAN can stay on. Only
- * cmpxchg_user32 needs privileged exclusives and opens PAN around them.
+ * User memory, by unprivileged loads and stores (LDTR, STTR): the hardware checks them as EL0 would
+ * be checked, so a kernel address or a read-only page faults whatever the range check said, and PAN
+ * can stay on. Only cmpxchg_user32 needs privileged exclusives and opens PAN around them.
  *
- * An instruction that may fault has an entry in __ex_table (fault.c). The wide loops' entries lead to the byte loop
- * at the point where the iteration started; the byte loop's entries lead to the end. So the result counts exactly the
- * bytes that were not copied. The _nofault copies of the code differ in the entry's flag: the page is not
- * faulted in, the entry is taken at once.
+ * An instruction that may fault has an entry in __ex_table (fault.c). The wide loops' entries lead
+ * to the byte loop at the point where the iteration started; the byte loop's entries lead to the
+ * end. So the result counts exactly the bytes that were not copied. The _nofault copies of the code
+ * differ in the entry's flag: the page is not faulted in, the entry is taken at once.
  */
 #include <asm/offsets.h>
 
@@ -162,8 +162,8 @@ clear_user:
 	.size	clear_user, . - clear_user
 
 /*
- * long strncpy_from_user(char *dst, const char *src, size_t n), long strnlen_user(const char *s, size_t n).
- * A string that runs into the end of user space faults there.
+ * long strncpy_from_user(char *dst, const char *src, size_t n), long strnlen_user(const char *s,
+ * size_t n). A string that runs into the end of user space faults there.
  */
 	.globl	strncpy_from_user
 	.type	strncpy_from_user, %function

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The vDSO: code that the kernel lends to every program, for system calls that need no kernel. At boot the image is
- * copied to pages of its own, because user mappings count references; every program maps the same pages. Below
- * them lies the data page with the clock's parameters, written under a sequence count.
+ * The vDSO: code that the kernel lends to every program, for system calls that need no kernel. At
+ * boot the image is copied to pages of its own, because user mappings count references; every
+ * program maps the same pages. Below them lies the data page with the clock's parameters, written
+ * under a sequence count.
  */
 #include <perch/atomic.h>
 #include <perch/boot.h>
@@ -37,7 +38,7 @@ u64 vdso_sigreturn_offset(void)
 	return sigreturn_offset;
 }
 
-/* --- the image --------------------------------------------------------------------------------------------------- */
+/* --- the image --------------------------------------------------------------------------- */
 
 struct elf_header {
 	u8 ident[16];
@@ -105,7 +106,7 @@ void vdso_init(void)
 	vdso_update();
 }
 
-/* --- the data ------------------------------------------------------------------------------------------------------ */
+/* --- the data ---------------------------------------------------------------------------- */
 
 void vdso_update(void)
 {
@@ -125,7 +126,7 @@ void vdso_update(void)
 	spin_unlock_irqrestore(&update_lock, flags);
 }
 
-/* --- mappings ------------------------------------------------------------------------------------------------------ */
+/* --- mappings ---------------------------------------------------------------------------- */
 
 static struct page *code_fault(struct vma *v, u64 pgoff, bool write)
 {
@@ -156,6 +157,10 @@ static const char *data_name(struct vma *v)
 static const struct vma_ops code_ops = { .fault = code_fault, .name = code_name };
 static const struct vma_ops data_ops = { .fault = data_fault, .name = data_name };
 
+#define DATA_FLAGS	(VM_READ | VM_MAYREAD | VM_PFNMAP | VM_DONTEXPAND)
+/* Writable for a debugger after mprotect: it gets a copy. */
+#define CODE_FLAGS	(VM_READ | VM_EXEC | VM_MAYREAD | VM_MAYWRITE | VM_MAYEXEC)
+
 int arch_map_vdso(struct mm *mm)
 {
 	u64 code_size = nr_code * PAGE_SIZE;
@@ -164,11 +169,10 @@ int arch_map_vdso(struct mm *mm)
 
 	if (base >= USER_MAX)
 		return -ENOMEM;
-	ret = mm_map_special(mm, base, PAGE_SIZE, VM_READ | VM_MAYREAD | VM_PFNMAP | VM_DONTEXPAND, &data_ops, NULL);
+	ret = mm_map_special(mm, base, PAGE_SIZE, DATA_FLAGS, &data_ops, NULL);
 	if (ret < 0)
 		return (int)ret;
-	ret = mm_map_special(mm, base + PAGE_SIZE, code_size,
-			     VM_READ | VM_EXEC | VM_MAYREAD | VM_MAYWRITE | VM_MAYEXEC, &code_ops, NULL);
+	ret = mm_map_special(mm, base + PAGE_SIZE, code_size, CODE_FLAGS, &code_ops, NULL);
 	if (ret < 0) {
 		mm_unmap(mm, base, PAGE_SIZE);
 		return (int)ret;

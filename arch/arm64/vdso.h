@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data page that the kernel writes and vDSO code reads (one page below the code), and what signal.c asks. */
+/* The data page that the kernel writes and vDSO code reads (one page below the code), and what
+ * signal.c asks. */
 #ifndef VDSO_H
 #define VDSO_H
 

@@ -2,13 +2,15 @@
 /*
  * Exceptions: the vector table, saving and restoring registers, the way back to user mode.
  *
- * EL0: SP_EL1 is at the top of the task's kernel stack, so the registers land where task_pt_regs() looks. The
- * frame pointer becomes 0: a kernel backtrace ends there. EL1: the registers go below the interrupted frame with
- * a frame record (fp, pc) above them, so a backtrace continues into the interrupted function.
+ * EL0: SP_EL1 is at the top of the task's kernel stack, so the registers land where task_pt_regs()
+ * looks. The frame pointer becomes 0: a kernel backtrace ends there. EL1: the registers go below
+ * the interrupted frame with a frame record (fp, pc) above them, so a backtrace continues into the
+ * interrupted function.
  *
- * All handlers are entered with D, A, I and F masked; C code enables interrupts when it may. In the kernel SP_EL0
- * holds the current task, so user mode's SP_EL0 is saved and the task is taken from this CPU's struct cpu.
- * The system call path is as short as we can make it: it is what users measure first.
+ * All handlers are entered with D, A, I and F masked; C code enables interrupts when it may. In the
+ * kernel SP_EL0 holds the current task, so user mode's SP_EL0 is saved and the task is taken from
+ * this CPU's struct cpu. The system call path is as short as we can make it: it is what users
+ * measure first.
  */
 #include <asm/offsets.h>
 
@@ -167,7 +169,8 @@ el0_serror:
 	b	.
 	.size	el0_serror, . - el0_serror
 
-/* x28: current. Everything that happened may have left work; the check and the return must not be interrupted. */
+/* x28: current. Everything that happened may have left work; the check and the return must not be
+ * interrupted. */
 	.type	ret_to_user, %function
 ret_to_user:
 	msr	daifset, #0xf
@@ -234,9 +237,9 @@ ret_to_kernel:
 	.size	ret_to_kernel, . - ret_to_kernel
 
 /*
- * The first instruction of a new task, from cpu_switch: x0 = task that ran before, x19 = function of a kernel
- * thread (0: a user task), x20 = its argument. A kernel thread that has become a program by kernel_execve
- * returns from its function and goes on to user mode.
+ * The first instruction of a new task, from cpu_switch: x0 = task that ran before, x19 = function
+ * of a kernel thread (0: a user task), x20 = its argument. A kernel thread that has become a
+ * program by kernel_execve returns from its function and goes on to user mode.
  */
 	.globl	ret_from_fork
 	.type	ret_from_fork, %function

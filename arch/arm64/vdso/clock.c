@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock_gettime, gettimeofday and clock_getres in user mode: the virtual counter and the kernel's data page. Clocks
- * that need the kernel (CPU time, unknown ones) become the system call. Runs in EL0: no kernel function may be
- * called; the page is read under its sequence count.
+ * clock_gettime, gettimeofday and clock_getres in user mode: the virtual counter and the kernel's
+ * data page. Clocks that need the kernel (CPU time, unknown ones) become the system call. Runs in
+ * EL0: no kernel function may be called; the page is read under its sequence count.
  */
 #include "../vdso.h"
 
@@ -11,8 +11,8 @@
 #define NR_CLOCK_GETRES		114
 #define COARSE_RES		TICK_NSEC
 
-enum { REALTIME, MONOTONIC, PROCESS_CPUTIME, THREAD_CPUTIME, MONOTONIC_RAW, REALTIME_COARSE, MONOTONIC_COARSE,
-	BOOTTIME, TAI = 11 };
+enum { REALTIME, MONOTONIC, PROCESS_CPUTIME, THREAD_CPUTIME, MONOTONIC_RAW, REALTIME_COARSE,
+	MONOTONIC_COARSE, BOOTTIME, TAI = 11 };
 
 struct timespec { s64 sec, nsec; };
 struct timeval { s64 sec, usec; };

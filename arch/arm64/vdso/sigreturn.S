@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a signal handler returns to. gdb and libgcc recognise the two instructions; other unwinders follow the frame
- * record that the kernel put on the stack (signal.c): x29 points at it. The nop gives the address before the
- * trampoline, which unwinders look up as the caller's, a place in the same description.
+ * Where a signal handler returns to. gdb and libgcc recognise the two instructions; other unwinders
+ * follow the frame record that the kernel put on the stack (signal.c): x29 points at it. The nop
+ * gives the address before the trampoline, which unwinders look up as the caller's, a place in the
+ * same description.
  */
 	.text
 	.cfi_startproc

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The vDSO: one segment, position independent, no writable data. The data page lies one page below it. */
+/* The vDSO: one segment, position independent, no writable data. The data page lies one page below
+ * it. */
 OUTPUT_FORMAT("elf64-littleaarch64")
 OUTPUT_ARCH(aarch64)
 
@@ -30,7 +31,9 @@ SECTIONS
 	.eh_frame : { KEEP(*(.eh_frame)) } :text
 	.dynamic : { *(.dynamic) } :text :dynamic
 	.rela.dyn : ALIGN(8) { *(.rela .rela*) } :text
-	/DISCARD/ : { *(.data .data.* .bss .bss.* .plt .comment .note.GNU-stack .note.gnu.property) }
+	/DISCARD/ : {
+		*(.data .data.* .bss .bss.* .plt .comment .note.GNU-stack .note.gnu.property)
+	}
 }
 
 VERSION

@@ -25,7 +25,8 @@ static inline struct cpu *this_cpu(void)
 {
 	struct cpu *c;
 
-	/* volatile: a task that slept may be on another CPU, so the value must not be kept over a call */
+	/* volatile: a task that slept may be on another CPU, so the value must not be kept over a
+	 * call */
 	__asm__ volatile("mrs %0, tpidr_el1" : "=r"(c));
 	return c;
 }
@@ -39,7 +40,8 @@ static inline struct task *get_current(void)
 }
 #define current get_current()
 
-/* Make t the current task without a switch: only for a CPU's boot context, which becomes its idle task. */
+/* Make t the current task without a switch: only for a CPU's boot context, which becomes its idle
+ * task. */
 static inline void set_current(struct task *t)
 {
 	__asm__ volatile("msr sp_el0, %0" :: "r"(t) : "memory");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Device registers, mapped by ioremap(). Single plain loads and stores: forms that a hypervisor can emulate. Device
- * memory keeps the order of accesses to one device; against normal memory the caller uses dsb(). */
+/* Device registers, mapped by ioremap(). Single plain loads and stores: forms that a hypervisor can
+ * emulate. Device memory keeps the order of accesses to one device; against normal memory the
+ * caller uses dsb(). */
 #ifndef ASM_IO_H
 #define ASM_IO_H
 

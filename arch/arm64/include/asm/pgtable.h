@@ -26,7 +26,7 @@ struct pgtable {
 #define PTE_PXN		BIT(53)
 #define PTE_UXN		BIT(54)
 #define PTE_SPECIAL	BIT(56)	/* software: no struct page accounting (VM_PFNMAP) */
-#define PTE_PROTNONE	BIT(58)	/* software: there is a page, but PROT_NONE: not valid for the hardware */
+#define PTE_PROTNONE	BIT(58)	/* software: a page under PROT_NONE; not valid for the MMU */
 #define PTE_ADDR	0x0000fffffffff000UL
 
 static inline bool pte_present(pte p) { return p & (PTE_VALID | PTE_PROTNONE); }
@@ -61,10 +61,10 @@ void icache_sync(void *kaddr, size_t len);
 
 /*
  * Kernel mappings outside the linear map, for kernel stacks with guard pages and the like.
- * kernel_va_reserve gives out address space from a region of its own (page aligned; size and align in
- * bytes; NULL when used up; never given back). kernel_map maps one page read-write, never executable:
- * 0 or -ENOMEM. kernel_unmap removes it and flushes the TLB everywhere. Any context; the caller makes sure
- * that nobody else maps the same page at the same time.
+ * kernel_va_reserve gives out address space from a region of its own (page aligned; size and align
+ * in bytes; NULL when used up; never given back). kernel_map maps one page read-write, never
+ * executable: 0 or -ENOMEM. kernel_unmap removes it and flushes the TLB everywhere. Any context;
+ * the caller makes sure that nobody else maps the same page at the same time.
  */
 void *kernel_va_reserve(u64 size, u64 align);
 int kernel_map(void *va, paddr pa);

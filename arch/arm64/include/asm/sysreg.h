@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System registers that the assembler may not know by name, and the values that boot code gives to the
- * control registers. Encodings and bits: Arm ARM (DDI 0487) chapter D24.
+ * System registers that the assembler may not know by name, and the values that boot code gives to
+ * the control registers. Encodings and bits: Arm ARM (DDI 0487) chapter D24.
  */
 #ifndef ASM_SYSREG_H
 #define ASM_SYSREG_H
@@ -40,8 +40,8 @@
 #define SCTLR_NTWE	(1 << 18)
 #define SCTLR_SPAN	(1 << 23)	/* 0: exceptions set PAN */
 #define SCTLR_UCI	(1 << 26)	/* EL0: cache maintenance */
-#define SCTLR_ON	(SCTLR_RES1 | SCTLR_M | SCTLR_C | SCTLR_SA | SCTLR_SA0 | SCTLR_I | SCTLR_DZE | \
-			 SCTLR_UCT | SCTLR_NTWI | SCTLR_NTWE | SCTLR_UCI)
+#define SCTLR_ON	(SCTLR_RES1 | SCTLR_M | SCTLR_C | SCTLR_SA | SCTLR_SA0 | SCTLR_I | \
+			 SCTLR_DZE | SCTLR_UCT | SCTLR_NTWI | SCTLR_NTWE | SCTLR_UCI)
 
 /* Memory types, in MAIR_EL1 order */
 #define MT_NORMAL	0	/* write-back, allocating */
@@ -49,8 +49,8 @@
 #define MT_NORMAL_NC	2
 #define MAIR_VALUE	0x4404ff
 
-/* 48-bit halves, 4 KiB pages, tables cacheable and inner shareable, top byte of user addresses ignored. The
- * physical size and 16-bit ASIDs are added from ID_AA64MMFR0_EL1. */
+/* 48-bit halves, 4 KiB pages, tables cacheable and inner shareable, top byte of user addresses
+ * ignored. The physical size and 16-bit ASIDs are added from ID_AA64MMFR0_EL1. */
 #define TCR_T0SZ	(16 << 0)
 #define TCR_WALK0	((1 << 8) | (1 << 10) | (3 << 12))
 #define TCR_T1SZ	(16 << 16)
