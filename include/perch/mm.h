@@ -69,9 +69,10 @@ struct vma_ops {
 	 * will be mapped writable in a shared area. ERR_PTR(-EFAULT) gives SIGBUS, -ENOMEM the OOM
 	 * path. mm->lock held; may sleep only on allocation. NULL ops->fault: anonymous memory. */
 	struct page *(*fault)(struct vma *v, u64 pgoff, bool write);
-	/* Optional. The page for pgoff if it exists already, with a reference, else NULL; never
-	 * allocates. With it a read fault maps the pages around it as well, as Linux does. */
-	struct page *(*cached)(struct vma *v, u64 pgoff);
+	/* Optional. The pages that exist already among pgoff..pgoff+n-1 (n <= 64) and are asked for by a
+	 * bit in want, with a reference each, into pages[]; NULL for all others. Never allocates. With it a
+	 * read fault maps the pages around it as well, as Linux does. */
+	void (*cached)(struct vma *v, u64 pgoff, u32 n, u64 want, struct page **pages);
 	const char *(*name)(struct vma *v);	/* for /proc/PID/maps, e.g. "[vdso]"; optional */
 };
 

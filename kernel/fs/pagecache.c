@@ -196,6 +196,17 @@ struct page *tmpfs_page(struct inode *i, u64 index, bool create)
 	return p || !err ? p : ERR_PTR(err);
 }
 
+void tmpfs_pages(struct inode *i, u64 index, u32 n, u64 want, struct page **pages)
+{
+	spin_lock(&i->pages_lock);
+	for (u32 k = 0; k < n; k++) {
+		pages[k] = want & BIT(k) ? find_locked(i, index + k) : NULL;
+		if (pages[k])
+			page_get(pages[k]);
+	}
+	spin_unlock(&i->pages_lock);
+}
+
 /* --- removal ------------------------------------------------------------------------------- */
 
 struct removal { struct inode *i; u64 first, last; struct list pages; u64 n; };

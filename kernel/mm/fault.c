@@ -140,19 +140,26 @@ static int fault_private_write(struct vma *v, uaddr va, pte *p)
 	return 0;
 }
 
-/* Map what exists of the aligned 64 KiB around va, within the area and va's table. p: va's entry. */
-static void fault_around(struct vma *v, uaddr va, pte *p, bool write)
+/*
+ * Map what exists of the aligned 64 KiB around va, within the area and va's table, except va's own page:
+ * that is returned (with a reference), NULL if it does not exist yet. p: va's entry.
+ */
+static struct page *fault_around(struct vma *v, uaddr va, pte *p, bool write)
 {
 	u32 slot = ((u64)p & ~PAGE_MASK) / sizeof(*p), first = slot & ~(AROUND - 1);
-	u64 below = min((va - v->start) >> PAGE_SHIFT, (u64)(slot - first));
-	u64 above = min((v->end - va) >> PAGE_SHIFT, (u64)(AROUND - (slot - first)));
-	struct page *pages[AROUND];
-	pte *q = p - below;
-	u64 pgoff = vma_pgoff(v, va) - below;
+	u32 below = min((va - v->start) >> PAGE_SHIFT, (u64)(slot - first));
+	u32 above = min((v->end - va) >> PAGE_SHIFT, (u64)(AROUND - (slot - first)));
+	struct page *pages[AROUND], *mine;
 	u32 n = below + above;
+	pte *q = p - below;
+	u64 want = 0;
 
 	for (u32 i = 0; i < n; i++)
-		pages[i] = q + i != p && !READ_ONCE(q[i]) ? v->ops->cached(v, pgoff + i) : NULL;
+		if (!READ_ONCE(q[i]))
+			want |= BIT(i);
+	v->ops->cached(v, vma_pgoff(v, va) - below, n, want, pages);
+	mine = pages[below];
+	pages[below] = NULL;
 	spin_lock(&v->mm->pt_lock);
 	for (u32 i = 0; i < n; i++) {
 		if (!pages[i])
@@ -161,30 +168,39 @@ static void fault_around(struct vma *v, uaddr va, pte *p, bool write)
 		WRITE_ONCE(q[i], make_entry(v, pages[i], write));
 	}
 	spin_unlock(&v->mm->pt_lock);
+	return mine;
+}
+
+static int map_pfn(struct vma *v, uaddr va, pte *p, bool writable)
+{
+	struct page *page = file_page(v, va, writable);
+
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	pte_set(p, make_entry(v, page, writable) | PTE_SPECIAL);
+	page_put(page);		/* the area keeps it */
+	return 0;
 }
 
 static int fault_file(struct vma *v, uaddr va, pte *p, bool write)
 {
 	bool writable = (v->flags & VM_SHARED) && (v->flags & VM_WRITE);
 	u32 seq = v->file ? rmap_seq(v) : 0;
-	struct page *page;
+	struct page *page = NULL;
 
+	if (v->flags & VM_PFNMAP)
+		return map_pfn(v, va, p, writable);
 	if (write && !(v->flags & VM_SHARED))
 		return fault_private_write(v, va, p);
-	page = file_page(v, va, writable);
-	if (IS_ERR(page))
-		return PTR_ERR(page);
-	if (v->flags & VM_PFNMAP) {
-		pte_set(p, make_entry(v, page, writable) | PTE_SPECIAL);
-		page_put(page);
-		return 0;
-	}
 	if (!write && v->ops->cached)
-		fault_around(v, va, p, writable);
-	set_new(v, p, page, writable);
+		page = fault_around(v, va, p, writable);
+	if (!page)
+		page = file_page(v, va, writable);
+	if (!IS_ERR(page))
+		set_new(v, p, page, writable);
 	if (unlikely(v->file && rmap_seq(v) != seq))
 		mm_zap_file_pages(v->mm, v->start, v->end);	/* perhaps truncated: fault again */
-	return 0;
+	return IS_ERR(page) ? PTR_ERR(page) : 0;
 }
 
 /* --- writes to read-only entries ------------------------------------------------------------------------ */

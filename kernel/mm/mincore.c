@@ -21,7 +21,7 @@ static bool resident(struct vma *v, uaddr va)
 		return true;
 	if (!v->ops || !v->ops->cached)
 		return false;
-	page = v->ops->cached(v, vma_pgoff(v, va));
+	v->ops->cached(v, vma_pgoff(v, va), 1, 1, &page);
 	if (page)
 		page_put(page);
 	return page;

@@ -26,11 +26,13 @@ static struct page *tmpfs_fault(struct vma *v, u64 pgoff, bool write)
 	return IS_ERR(p) && PTR_ERR(p) != -ENOMEM ? ERR_PTR(-EFAULT) : p;	/* full: SIGBUS */
 }
 
-static struct page *tmpfs_cached(struct vma *v, u64 pgoff)
+static void tmpfs_cached(struct vma *v, u64 pgoff, u32 n, u64 want, struct page **pages)
 {
 	struct inode *i = v->file->inode;
 
-	return beyond_end(i, pgoff) ? NULL : tmpfs_page(i, pgoff, false);
+	for (u32 k = n; k-- && beyond_end(i, pgoff + k); )
+		want &= ~BIT(k);
+	tmpfs_pages(i, pgoff, n, want, pages);
 }
 
 static const struct vma_ops tmpfs_vma_ops = {

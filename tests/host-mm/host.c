@@ -140,6 +140,12 @@ struct page *tmpfs_page(struct inode *i, u64 index, bool create)
 	return f->page[index];
 }
 
+void tmpfs_pages(struct inode *i, u64 index, u32 n, u64 want, struct page **pages)
+{
+	for (u32 k = 0; k < n; k++)
+		pages[k] = want & BIT(k) ? tmpfs_page(i, index + k, false) : NULL;
+}
+
 static void drop_pages(struct host_file *f, u64 first, u64 last)
 {
 	for (u64 k = first; k < last; k++)
