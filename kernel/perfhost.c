@@ -6,6 +6,7 @@
  */
 #include <kernel/perf/host.h>
 #include <perch/fs.h>
+#include <perch/irq.h>
 #include <perch/mm.h>
 #include <perch/page.h>
 #include <perch/printk.h>
@@ -192,6 +193,20 @@ void host_task_comm(const struct task *t, char comm[16])
 {
 	memset(comm, 0, 16);
 	strncpy(comm, t->comm, 15);
+}
+
+void host_task_parent(const struct task *t, u32 *tgid, u32 *tid)
+{
+	u64 flags = spin_lock_irqsave(&task_lock);
+	struct process *parent = t->proc ? t->proc->parent : NULL;
+
+	*tgid = *tid = parent ? parent->pid : 0;
+	spin_unlock_irqrestore(&task_lock, flags);
+}
+
+const struct pt_regs *host_irq_regs(void)
+{
+	return irq_regs();
 }
 
 struct pt_regs *host_task_user_regs(struct task *t)

@@ -210,5 +210,11 @@ void host_file_sigio(struct host_file *hf, bool hup)
 	struct file *f = (struct file *)hf;
 
 	if (f->flags & O_ASYNC)
-		file_send_sigio(f, -1, hup ? POLL_HUP : POLL_IN, POLLIN | POLLRDNORM);
+		file_send_sigio(f, f->async_fd, hup ? POLL_HUP : POLL_IN,
+				hup ? POLLHUP | POLLERR : POLLIN | POLLRDNORM);
+}
+
+bool host_file_async(const struct host_file *hf)
+{
+	return READ_ONCE(((const struct file *)hf)->flags) & O_ASYNC;
 }

@@ -16,6 +16,7 @@ static void bucket_init(struct perf_bucket *b, int cpu)
 {
 	b->cpu = cpu;
 	list_init(&b->soft);
+	list_init(&b->clocks);
 	for (u32 i = 0; i < PMU_MAX; i++) {
 		list_init(&b->pmu[i].pinned);
 		list_init(&b->pmu[i].flexible);
@@ -163,6 +164,7 @@ void ctx_add_event(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucke
 	/* Copies with a value of their own per task stay with their task. */
 	if (e->attr.inherit_stat || (e->attr.inherit && e->attr.sample_type & PERF_SAMPLE_READ))
 		ctx->noswap++;
+	ctx->nr_switch += e->attr.context_switch;
 	ctx->clone_id = 0;
 	event_restamp(e);
 }
@@ -172,12 +174,14 @@ void ctx_del_event(struct perf_event *e)
 {
 	struct perf_ctx *ctx = e->ctx;
 
-	ASSERT_PERF(ctx_owned(ctx) && !is_placed(e) && !e->soft_listed && !e->group.listed);
+	ASSERT_PERF(ctx_owned(ctx) && !is_placed(e) && !e->group.listed);
+	ASSERT_PERF(!e->soft_listed && !e->clock_listed && !e->throttled);
 	list_del(&e->ctx_node);
 	list_del(&e->map_node);
 	ctx->nr_events--;
 	if (e->attr.inherit_stat || (e->attr.inherit && e->attr.sample_type & PERF_SAMPLE_READ))
 		ctx->noswap--;
+	ctx->nr_switch -= e->attr.context_switch;
 	ctx->clone_id = 0;
 	e->bucket->users--;
 	e->bucket = NULL;
@@ -204,6 +208,7 @@ void ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc)
 	ctx->here = bucket_here(ctx, pc->id);
 	host_spin_unlock(&ctx->lock);
 	pc->task_ctx = ctx;
+	clocks_in(ctx);
 }
 
 /* It stops: everything of it leaves the counters of this CPU. o. */
@@ -213,6 +218,8 @@ void ctx_out(struct perf_ctx *ctx, struct perf_cpu *pc)
 	ctx_clock(ctx);
 	for (u32 i = 0; i < perf_nr_pmus; i++)
 		evict_ctx(&pc->pmu[i], ctx);
+	overflow_unthrottle_soft(pc, ctx);
+	clocks_out(ctx);
 	if (!list_empty(&ctx->mapped))
 		update_pages(ctx);
 	pc->task_ctx = NULL;

@@ -15,6 +15,7 @@
 
 #include "host.h"
 #include "pmu.h"
+#include "ring.h"
 
 #include <perch/perf.h>
 
@@ -65,9 +66,17 @@ struct perf_event {
 	u64 child_count;	/* what exited copies left: of a root (m) */
 	u64 child_enabled, child_running;
 	u64 lost;		/* PERF_FORMAT_LOST: of a root (a) */
-	void *page;		/* control page while mapped (mc) */
-	void *pages[1];		/* what the host maps (m) */
+	/* output: output.c, overflow.c */
+	struct perf_ring *ring;	/* where records go: of a root (m writes, read with IRQs off) */
+	struct list ring_node;	/* ring->events (ring->lock) */
+	struct perf_ring *map;	/* what its file has mapped (m) */
 	u32 nr_maps;		/* m */
+	void *page;		/* control page of its own ring while mapped (mc) */
+	u64 target;		/* id of the task it was opened on, 0: a CPU (I) */
+	struct host_file *file;	/* of a root (I) */
+	host_waitq waitq;	/* pollers of the file */
+	struct host_irq_work work;	/* does what is in pending */
+	u32 pending;		/* overflow.c (a) */
 
 	/* place */
 	struct perf_ctx *ctx;	/* NULL when GONE (mc) */
@@ -89,9 +98,18 @@ struct perf_event {
 	struct perf_hw hw;
 	u64 sample_period;	/* 0: counting */
 	u64 last_period;
-	u32 takers;		/* who wants its overflows (rings, signals): without any, the
-				 * counter only interrupts for its width */
 	s64 period_left;	/* until the next sample; kept while off a counter */
+	u32 budget;		/* REFRESH: overflows left, 0: no limit */
+	bool disarmed;		/* its budget is used up: no more overflows, it is about to be off */
+	bool throttled;		/* stopped until the next tick */
+	u64 int_tick;		/* tick in which interrupts were counted */
+	u32 interrupts;
+	u64 freq_time, freq_count;	/* of the last adaption */
+	struct host_timer timer;	/* sampling clocks */
+	u64 period_end;			/* when it fires */
+	struct list clock_node;		/* bucket->clocks */
+	bool clock_listed;
+	bool accounted, sideband;	/* the hooks of sw.c, sideband.c know of it (P) */
 };
 
 /*
@@ -103,6 +121,7 @@ struct perf_bucket {
 	u64 time;		/* ns that the context was in on this CPU (c) */
 	u64 users;		/* events (m) */
 	struct list soft;	/* enabled events of kind COUNT (c) */
+	struct list clocks;	/* enabled sampling events of kind CLOCK (c) */
 	struct {
 		struct list pinned;	/* groups that want to run: leader on, not ERROR (c) */
 		struct list flexible;	/* by order (c) */
@@ -115,6 +134,7 @@ struct perf_ctx {
 	int oncpu;		/* CPU it is in on, -1: out; changes only under lock */
 	u32 pins;		/* > 0: must stay with its task (c) */
 	u32 noswap;		/* events that forbid the family switch (mc) */
+	u32 nr_switch;		/* events that want SWITCH records (mc) */
 	u64 clone_id;		/* equal and not 0: contexts are copies of each other (c) */
 	u64 time, stamp;	/* clock: ns in, and host_now() when last added up (c) */
 	struct list events;	/* all, by ctx_node (mc) */
@@ -150,11 +170,14 @@ struct perf_cpu {
 	struct perf_cpu_pmu pmu[PMU_MAX];
 	u32 touched;		/* PMUs paused by the running operation (o) */
 	u32 tick_events;	/* placed events that need the tick (o) */
+	u32 throttled;		/* throttled events here (o) */
+	struct task *as;	/* records made now speak of this task instead of current (o) */
 };
 
 /* What a task has of perf. Made at the first need, freed with the task. */
 struct perf_task {
 	struct task *task;	/* I */
+	u64 id;			/* never used again, unlike tids and addresses (I) */
 	struct perf_ctx *ctx;	/* written on the CPU where the task runs, or under perf_mutex before
 				 * the task can run; see ctx_of_task */
 	bool dead;		/* exited: no context may be made any more (m) */
@@ -163,9 +186,10 @@ struct perf_task {
 };
 
 struct perf_stats {		/* a */
-	u64 events, contexts, buckets, tasks, pages;	/* live objects */
+	u64 events, contexts, buckets, tasks, rings, pages;	/* live objects */
 	u64 opens, refusals, switches, family_switches, rotations, remote_calls, overflows, spurious;
 	u64 inherited, folded, pinned_errors;
+	u64 samples, lost, throttles;
 };
 extern struct perf_stats perf_stats;
 #define STAT_ADD(name, n)	((void)__atomic_fetch_add(&perf_stats.name, (u64)(n), __ATOMIC_RELAXED))
@@ -228,6 +252,7 @@ void refusal_note(const struct perf_why *why);
 /* sysctl.c */
 int sysctl_paranoid(void);
 int sysctl_max_sample_rate(void);
+int sysctl_mlock_kb(void);
 int sysctl_max_stack(void);
 int sysctl_user_access(void);
 int sysctl_debug(void);
@@ -247,6 +272,8 @@ void event_enable(struct perf_event *e);	/* m: in its context, wherever that is 
 void event_disable(struct perf_event *e);
 void event_reset(struct perf_event *e);
 void event_set_period(struct perf_event *e, u64 period);
+void event_refresh(struct perf_event *e, u32 n);
+void event_disable_here(struct perf_event *e);	/* interrupt, O */
 
 /* group.c */
 void group_init(struct perf_event *e);
@@ -304,6 +331,9 @@ void count_touch(struct perf_cpu_pmu *pp);
 void count_start(struct perf_cpu_pmu *pp, struct perf_event *e);
 void count_stop(struct perf_cpu_pmu *pp, struct perf_event *e);
 void count_read(struct perf_event *e);
+void count_reload(struct perf_event *e);
+void count_pause(struct perf_event *e);		/* o: stop counting, keep the counter; and go on */
+void count_resume(struct perf_event *e);
 
 /* inherit.c */
 int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, bool thread);	/* P, m */
@@ -323,9 +353,43 @@ void sw_event_born(struct perf_event *e);
 void sw_event_dies(struct perf_event *e);
 
 /* userpage.c */
-int userpage_map(struct perf_event *e, const struct host_map_req *req, void *const **pages);
-void userpage_unmap(struct perf_event *e);
+void userpage_init(struct perf_ring *r);
+void userpage_show(struct perf_event *e, void *page);	/* P, m */
+void userpage_hide(struct perf_event *e);		/* P, m */
 void userpage_update(struct perf_event *e);	/* c */
+
+/* output.c: P, m */
+void output_set(struct perf_event *root, struct perf_ring *r);
+int output_redirect(struct perf_event *e, struct perf_event *to);
+int output_pause(struct perf_event *e, bool pause);
+int output_map(struct perf_event *e, const struct host_map_req *req, void *const **pages);
+void output_unmap(struct perf_event *e);
+u32 output_poll(struct perf_event *e, struct host_poll *p);	/* P, without m */
+
+/* overflow.c: O, owner */
+void overflow_init(struct perf_event *e);	/* P */
+void overflow_wake(struct perf_event *root);
+void event_overflow(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period,
+		    bool may_throttle);
+void overflow_unthrottle(struct perf_event *e);
+void overflow_unthrottle_soft(struct perf_cpu *pc, struct perf_ctx *ctx);
+
+/* freq.c: o */
+void freq_overflow(struct perf_event *e);
+void freq_tick(struct perf_event *e);
+
+/* clock.c: o */
+void clock_init(struct perf_event *e);		/* P */
+void clock_update(struct perf_event *e);
+void clocks_in(struct perf_ctx *ctx);
+void clocks_out(struct perf_ctx *ctx);
+
+/* sideband.c */
+void sideband_born(struct perf_event *e);	/* P */
+void sideband_dies(struct perf_event *e);
+void sideband_switch(struct perf_cpu *pc, struct task *prev, struct task *next, bool out, bool preempt); /* o */
+void sideband_exec(void);			/* P */
+void sideband_exit(struct task *t, struct perf_ctx *ctx);	/* P; ctx: left behind by t, or NULL */
 
 /* pmu.c */
 int pmu_event_init(struct perf_event *e, bool task, struct perf_why *why);

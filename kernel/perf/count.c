@@ -26,7 +26,7 @@ static u64 start_value(struct perf_event *e)
 	u64 mask = width_mask(e), half = mask >> 1;
 	s64 period = (s64)e->sample_period;
 
-	if (!e->takers)
+	if (!is_sampling(e))
 		return e->hw.width >= 64 ? 0 : -half & mask;
 	if (e->period_left <= -period)		/* more than a period late: start afresh */
 		e->period_left = period;
@@ -57,7 +57,12 @@ static void fold(struct perf_event *e, u64 raw)
 		e->period_left -= (s64)delta;
 }
 
-/* Without an interrupt, somebody has to look in time. */
+/* Without an interrupt, somebody has to look in time; a frequency has to be adapted. */
+static bool wants_tick(const struct perf_cpu_pmu *pp, const struct perf_event *e)
+{
+	return pp->pmu->caps & PMU_NO_INTERRUPT || (is_sampling(e) && e->attr.freq);
+}
+
 static void need_tick(struct perf_cpu *pc, int n)
 {
 	pc->tick_events += (u32)n;
@@ -79,7 +84,8 @@ void count_start(struct perf_cpu_pmu *pp, struct perf_event *e)
 	pp->used |= hw->taken;
 	pp->slot[hw->counter] = e;
 	pp->pmu->ops->program(pp->pmu, hw, hw->prev);
-	if (pp->pmu->caps & PMU_NO_INTERRUPT)
+	e->freq_count = e->count;
+	if (wants_tick(pp, e))
 		need_tick(pp->cpu, 1);
 }
 
@@ -95,8 +101,9 @@ void count_stop(struct perf_cpu_pmu *pp, struct perf_event *e)
 	pp->pinned &= ~hw->taken;
 	hw->counter = -1;
 	hw->taken = 0;
-	if (pp->pmu->caps & PMU_NO_INTERRUPT)
+	if (wants_tick(pp, e))
 		need_tick(pp->cpu, -1);
+	overflow_unthrottle(e);	/* it starts afresh the next time */
 }
 
 /* Add what a running counter has counted so far. o, on its CPU. */
@@ -106,9 +113,30 @@ void count_read(struct perf_event *e)
 	fold(e, e->pmu->ops->read(e->pmu, &e->hw));
 }
 
-static void overflowed(struct perf_cpu_pmu *pp, u32 counter)
+/* The rest of the period has changed: load it. o, PMU paused. */
+void count_reload(struct perf_event *e)
+{
+	e->hw.prev = start_value(e);
+	e->pmu->ops->write(e->pmu, &e->hw, e->hw.prev);
+}
+
+/* A second stop of a counter, when it is taken off, reads the same value: nothing is counted twice. */
+void count_pause(struct perf_event *e)
+{
+	fold(e, e->pmu->ops->stop(e->pmu, &e->hw));
+}
+
+void count_resume(struct perf_event *e)
+{
+	e->hw.prev = start_value(e);
+	e->pmu->ops->program(e->pmu, &e->hw, e->hw.prev);
+}
+
+static void overflowed(struct perf_cpu_pmu *pp, u32 counter, const struct pt_regs *regs)
 {
 	struct perf_event *e = pp->slot[counter];
+	u64 period;
+	bool due;
 
 	if (!e) {	/* it was taken off between the overflow and its interrupt */
 		STAT_INC(spurious);
@@ -116,8 +144,11 @@ static void overflowed(struct perf_cpu_pmu *pp, u32 counter)
 	}
 	STAT_INC(overflows);
 	count_read(e);
-	e->hw.prev = start_value(e);
-	pp->pmu->ops->write(pp->pmu, &e->hw, e->hw.prev);
+	due = is_sampling(e) && e->period_left <= 0;
+	period = e->last_period;
+	count_reload(e);
+	if (due)
+		event_overflow(e, regs, 0, period, true);
 	if (!list_empty(&e->map_node)) {
 		ctx_clock(e->ctx);
 		event_settle(e);
@@ -130,12 +161,21 @@ void perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs)
 	struct perf_cpu_pmu *pp = &this_perf_cpu()->pmu[pmu->index];
 
 	ASSERT_PERF(host_irqs_off());
-	(void)regs;	/* samples are made from it */
 	for (; counters; counters &= counters - 1)
-		overflowed(pp, (u32)__builtin_ctzll(counters));
+		overflowed(pp, (u32)__builtin_ctzll(counters), regs);
 }
 
-/* Look at every counter of a PMU that cannot interrupt. Tick, o. */
+static void tick_event(struct perf_cpu_pmu *pp, struct perf_event *e)
+{
+	if (e->throttled)
+		overflow_unthrottle(e);
+	else if (e->attr.freq && is_sampling(e))
+		freq_tick(e);
+	else if (pp->pmu->caps & PMU_NO_INTERRUPT)
+		count_read(e);
+}
+
+/* Every tick of a CPU that has events which need it. o. */
 void perf_tick_slow(void)
 {
 	struct perf_cpu *pc = this_perf_cpu();
@@ -143,10 +183,15 @@ void perf_tick_slow(void)
 	for (u32 i = 0; i < perf_nr_pmus; i++) {
 		struct perf_cpu_pmu *pp = &pc->pmu[i];
 
-		if (!(perf_pmus[i]->caps & PMU_NO_INTERRUPT))
+		if (!pp->used)
 			continue;
+		count_touch(pp);
 		for (u32 c = 0; c < ARRAY_SIZE(pp->slot); c++)
 			if (pp->slot[c])
-				count_read(pp->slot[c]);
+				tick_event(pp, pp->slot[c]);
 	}
+	overflow_unthrottle_soft(pc, &pc->ctx);
+	if (pc->task_ctx)
+		overflow_unthrottle_soft(pc, pc->task_ctx);
+	cpu_commit(pc);
 }

@@ -39,6 +39,11 @@ struct perf_event *event_alloc(const struct perf_event_attr *attr, int cpu, stru
 	list_init(&e->ctx_node);
 	list_init(&e->soft_node);
 	list_init(&e->map_node);
+	list_init(&e->ring_node);
+	list_init(&e->clock_node);
+	host_waitq_init(&e->waitq);
+	overflow_init(e);
+	clock_init(e);
 	group_init(e);
 	STAT_INC(events);
 	return e;
@@ -49,7 +54,9 @@ void event_free(struct perf_event *e)
 {
 	ASSERT_PERF(!e->ctx && !is_placed(e) && is_leader(e) && list_empty(&e->group.members));
 	ASSERT_PERF(list_empty(&e->children) && list_empty(&e->child_node));
-	ASSERT_PERF(list_empty(&e->owner_node) && !e->nr_maps);
+	ASSERT_PERF(list_empty(&e->owner_node) && !e->nr_maps && !e->ring && !e->clock_listed);
+	host_irq_work_sync(&e->work);
+	sideband_dies(e);
 	sw_event_dies(e);
 	STAT_DEC(events);
 	host_free(e);
@@ -93,13 +100,32 @@ void group_settle(struct perf_event *leader)
 		event_settle(e);
 }
 
-/* e enters or leaves the list of software events that hooks look at. c. */
+static void relist_clock(struct perf_event *e)
+{
+	bool want = e->kind == PERF_KIND_CLOCK && is_sampling(e) && is_enabled(e);
+
+	if (want == e->clock_listed)
+		return;
+	e->clock_listed = want;
+	if (want)
+		list_add_tail(&e->clock_node, &e->bucket->clocks);
+	else
+		list_del(&e->clock_node);
+	if (!want)
+		overflow_unthrottle(e);
+	clock_update(e);
+}
+
+/* e enters or leaves the lists of software events and of clocks. c. */
 void event_relist(struct perf_event *e)
 {
 	bool want = e->kind == PERF_KIND_COUNT && is_enabled(e);
 
+	relist_clock(e);
 	if (want == e->soft_listed)
 		return;
+	if (!want)
+		overflow_unthrottle(e);
 	e->soft_listed = want;
 	if (want)
 		list_add_tail(&e->soft_node, &e->bucket->soft);
@@ -124,6 +150,7 @@ static void enable_in_ctx(struct perf_ctx *ctx, void *arg)
 {
 	struct perf_event *e = arg;
 
+	e->disarmed = false;
 	if (e->state >= PERF_ON || e->state < PERF_ERROR)
 		return;
 	ctx_clock(ctx);
@@ -149,6 +176,39 @@ static void disable_in_ctx(struct perf_ctx *ctx, void *arg)
 	event_set_state(e, PERF_OFF);
 	resched_ctx(ctx, e->leader->group.pmu);
 	userpage_update(e);
+}
+
+/* An interrupt's work: e's budget is used up. If its context has left this CPU meanwhile, the next overflow
+ * comes here again. O, interrupt. */
+void event_disable_here(struct perf_event *e)
+{
+	struct perf_cpu *pc = this_perf_cpu();
+	struct perf_ctx *ctx = e->ctx;
+
+	if (ctx && (ctx == &pc->ctx || ctx == pc->task_ctx) && e->disarmed)
+		disable_in_ctx(ctx, e);
+}
+
+struct refresh {
+	struct perf_event *e;
+	u32 n;
+};
+
+static void refresh_in_ctx(struct perf_ctx *ctx, void *arg)
+{
+	struct refresh *r = arg;
+
+	r->e->budget += r->n;
+	enable_in_ctx(ctx, r->e);
+}
+
+/* n more overflows, then off. P, m. */
+void event_refresh(struct perf_event *e, u32 n)
+{
+	struct refresh r = { e, n };
+
+	if (e->ctx)
+		ctx_call(e->ctx, refresh_in_ctx, &r);
 }
 
 static void reset_in_ctx(struct perf_ctx *ctx, void *arg)

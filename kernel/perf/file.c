@@ -64,6 +64,47 @@ static long ioctl_state(struct perf_event *e, u64 arg, void (*fn)(struct perf_ev
 	return 0;
 }
 
+/* Counting events have nothing to refresh; with inherit Linux refuses, too. */
+static long ioctl_refresh(struct perf_event *e, u64 arg)
+{
+	if (e->attr.inherit || !is_sampling(e))
+		return -EINVAL;
+	host_mutex_lock(&perf_mutex);
+	event_refresh(e, (u32)arg);
+	host_mutex_unlock(&perf_mutex);
+	return 0;
+}
+
+/* arg: the fd of the event whose ring to use, -1 (as a long) for none. */
+static long ioctl_output(struct perf_event *e, u64 arg)
+{
+	struct host_file *f = NULL;
+	void *to = NULL;
+	long err;
+
+	if (arg != UINT64_MAX) {
+		f = arg <= INT32_MAX ? host_fd_get((int)arg, &perf_file_ops, &to) : NULL;
+		if (!f)
+			return -EBADF;
+	}
+	host_mutex_lock(&perf_mutex);
+	err = output_redirect(e, to);
+	host_mutex_unlock(&perf_mutex);
+	if (f)
+		host_file_put(f);
+	return err;
+}
+
+static long ioctl_pause(struct perf_event *e, u64 arg)
+{
+	long err;
+
+	host_mutex_lock(&perf_mutex);
+	err = output_pause(e, arg);
+	host_mutex_unlock(&perf_mutex);
+	return err;
+}
+
 static long perf_ioctl(void *priv, u32 cmd, u64 arg)
 {
 	struct perf_event *e = priv;
@@ -82,11 +123,11 @@ static long perf_ioctl(void *priv, u32 cmd, u64 arg)
 	case PERF_EVENT_IOC_MODIFY_ATTRIBUTES:
 		return ioctl_modify(e, arg);
 	case PERF_EVENT_IOC_REFRESH:
-		/* Counting events have nothing to refresh; with inherit Linux refuses, too. The budget of
-		 * overflows comes with sampling. */
-		return -EINVAL;
-	case PERF_EVENT_IOC_SET_OUTPUT:		/* no event can have a ring yet */
+		return ioctl_refresh(e, arg);
+	case PERF_EVENT_IOC_SET_OUTPUT:
+		return ioctl_output(e, arg);
 	case PERF_EVENT_IOC_PAUSE_OUTPUT:
+		return ioctl_pause(e, arg);
 	case PERF_EVENT_IOC_SET_FILTER:		/* neither a tracepoint nor address filters */
 	case PERF_EVENT_IOC_SET_BPF:		/* there are no BPF programs to name */
 		return -EINVAL;
@@ -97,12 +138,9 @@ static long perf_ioctl(void *priv, u32 cmd, u64 arg)
 	}
 }
 
-/* An event without a ring has nothing to wait for. */
 static u32 perf_poll(void *priv, struct host_poll *p)
 {
-	(void)priv;
-	(void)p;
-	return HOST_POLLHUP;
+	return output_poll(priv, p);
 }
 
 static long perf_read(void *priv, u64 buf, size_t n)
@@ -115,7 +153,7 @@ static int perf_map(void *priv, const struct host_map_req *req, void *const **pa
 	int err;
 
 	host_mutex_lock(&perf_mutex);
-	err = userpage_map(priv, req, pages);
+	err = output_map(priv, req, pages);
 	host_mutex_unlock(&perf_mutex);
 	return err;
 }
@@ -124,7 +162,7 @@ static void perf_unmap(void *priv, const struct host_map_req *req)
 {
 	(void)req;
 	host_mutex_lock(&perf_mutex);
-	userpage_unmap(priv);
+	output_unmap(priv);
 	host_mutex_unlock(&perf_mutex);
 }
 
@@ -140,6 +178,8 @@ static void perf_release(void *priv)
 	event_detach(e);
 	if (ctx)
 		ctx_drop_if_empty(ctx);
+	if (e->ring)
+		output_set(e, NULL);
 	event_free(e);
 	host_mutex_unlock(&perf_mutex);
 }

@@ -100,6 +100,8 @@ u32 host_task_tgid(const struct task *t);	/* A */
 bool host_task_is_kernel(const struct task *t);	/* kernel thread or idle: has no user registers. A */
 /* 16 bytes including the 0; padded with 0. A. */
 void host_task_comm(const struct task *t, char comm[16]);
+/* Process and thread id of t's parent; 0 if it has none. P. */
+void host_task_parent(const struct task *t, u32 *tgid, u32 *tid);
 /* Registers with which t entered the kernel from user space. t is current. NULL if is_kernel. A. */
 struct pt_regs *host_task_user_regs(struct task *t);
 
@@ -146,6 +148,20 @@ u64 host_regs_sp(const struct pt_regs *regs);
 /* Register number in the numbering of PERF_SAMPLE_REGS_*; 0 if there is none. */
 u64 host_regs_get(const struct pt_regs *regs, u32 nr);
 u64 host_regs_mask(void);				/* the register numbers that exist */
+/* Of the interrupt that this CPU is handling. O, interrupt. */
+const struct pt_regs *host_irq_regs(void);
+/* Registers that say where the kernel is now; valid until the next call on this CPU. O. */
+const struct pt_regs *host_here_regs(void);
+/*
+ * Return addresses by frame pointers, innermost first, beginning with regs' pc: at most max into ips; the
+ * number. The kernel's stop at the entry to the kernel; the user's (regs: user registers of current)
+ * read only current's memory, without faults, and only frames that rise.
+ */
+u32 host_callchain_kernel(const struct pt_regs *regs, u64 *ips, u32 max);
+u32 host_callchain_user(const struct pt_regs *regs, u64 *ips, u32 max);
+/* Where addr of the present address space lies: physical address (may be NULL) and size of its page; 0
+ * if it is not mapped. Never faults. */
+void host_page_of(u64 addr, u64 *phys, u64 *size);
 
 /* --- files ------------------------------------------------------------------------------------- */
 
@@ -202,6 +218,7 @@ void host_waitq_wake(host_waitq *q, u32 mask);
 /* Send the O_ASYNC signal of f (SIGIO or F_SETSIG's, to its F_SETOWN owner); hup: POLL_HUP, else
  * POLL_IN. Nothing if O_ASYNC is off. From irq work or P only. */
 void host_file_sigio(struct host_file *f, bool hup);
+bool host_file_async(const struct host_file *f);	/* is O_ASYNC on? A */
 
 /* --- the clock that user space can compute --------------------------------------------------- */
 

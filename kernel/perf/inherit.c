@@ -151,6 +151,7 @@ void family_fold(struct perf_event *child)
 	root->child_enabled += child->enabled;
 	root->child_running += child->running;
 	list_del(&child->child_node);
+	host_waitq_wake(&root->waitq, HOST_POLLHUP);	/* it may have been the last one */
 	STAT_INC(folded);
 	event_free(child);
 }

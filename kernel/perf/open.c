@@ -21,6 +21,7 @@ struct open_call {
 	int fd;
 	struct host_file *group_file, *file;
 	struct perf_event *group;	/* of group_fd, NULL: none or NO_GROUP */
+	struct perf_event *output;	/* of group_fd */
 	struct task *task;
 	struct perf_event *event;
 	bool guarded;
@@ -35,6 +36,7 @@ static int get_group(struct open_call *o)
 	o->group_file = host_fd_get(o->group_fd, &perf_file_ops, &priv);
 	if (!o->group_file)
 		return perf_refuse(&o->why, -EBADF, "group_fd", (u64)o->group_fd, "not a perf event");
+	o->output = priv;
 	if (!(o->flags & PERF_FLAG_FD_NO_GROUP))
 		o->group = priv;
 	return 0;
@@ -96,11 +98,10 @@ static int make_event(struct open_call *o)
 		return perf_refuse(&o->why, -ENOMEM, "memory", 0, "no memory for the event");
 	o->event = e;
 	err = pmu_event_init(e, o->task != NULL, &o->why);
-	if (err) {
-		e->kind = PERF_KIND_NONE;	/* never was accounted */
+	if (err)
 		return err;
-	}
 	sw_event_born(e);
+	sideband_born(e);
 	if (e->kind == PERF_KIND_HW) {
 		host_mutex_lock(&perf_mutex);
 		fits = group_could_open(o->group ? o->group->leader : e, e);
@@ -155,14 +156,22 @@ static int join_and_attach(struct open_call *o, struct perf_ctx *ctx)
 		if (err)
 			return err;
 	}
-	if (o->group_file && o->flags & PERF_FLAG_FD_OUTPUT)	/* no event can have a ring yet */
-		return perf_refuse(&o->why, -EINVAL, "flags", o->flags, "group_fd has no ring");
 	if (read_size_for(e->attr.read_format, 1) > 16 * 1024)
 		return perf_refuse(&o->why, -E2BIG, "read_format", e->attr.read_format, "too long");
+	e->target = o->task ? (*host_task_slot(o->task))->id : 0;
+	if (o->flags & PERF_FLAG_FD_OUTPUT && o->output) {
+		err = output_redirect(e, o->output);
+		if (err)
+			return perf_refuse(&o->why, err, "flags", o->flags, "its records cannot go to group_fd's ring");
+	}
 	b = ctx_bucket(ctx, o->cpu);
 	o->file = b ? host_file_new(&perf_file_ops, e) : NULL;
-	if (!o->file)
+	if (!o->file) {
+		if (e->ring)
+			output_set(e, NULL);
 		return perf_refuse(&o->why, -ENOMEM, "memory", 0, "no memory for the file");
+	}
+	e->file = o->file;
 	event_attach(ctx, e, b, leader);
 	return 0;
 }

@@ -90,14 +90,18 @@ static bool reserve(struct perf_event *leader, u64 free)
 	return true;
 }
 
-/* Show the change to user space, where it is looking. */
-static void group_pages(struct perf_event *leader)
+/* The group runs, or runs no more: its clocks with it. Show it to user space, where it is looking. */
+static void group_changed(struct perf_event *leader)
 {
+	bool mapped = !list_empty(&leader->ctx->mapped);
 	struct perf_event *e;
 
-	if (!list_empty(&leader->ctx->mapped))
-		for_each_member(e, leader)
+	for_each_member(e, leader) {
+		if (e->clock_listed)
+			clock_update(e);
+		if (mapped)
 			userpage_update(e);
+	}
 }
 
 /* Place the whole group on this CPU if it fits now. */
@@ -123,7 +127,7 @@ static bool group_place(struct perf_cpu_pmu *pp, struct perf_event *leader)
 	list_add_tail(&leader->group.active, &pp->active);
 	if (leader->attr.exclusive)
 		pp->exclusive = leader;
-	group_pages(leader);
+	group_changed(leader);
 	return true;
 }
 
@@ -148,7 +152,7 @@ void group_evict(struct perf_event *leader)
 	list_del(&leader->group.active);
 	if (pp->exclusive == leader)
 		pp->exclusive = NULL;
-	group_pages(leader);
+	group_changed(leader);
 }
 
 /* Take one member off; the rest of the group goes on. o, after ctx_clock. */

@@ -13,10 +13,10 @@ static const struct {
 	const char *name;
 	const u64 *value;
 } rows[] = {
-	ROW(events), ROW(contexts), ROW(buckets), ROW(tasks), ROW(pages),
+	ROW(events), ROW(contexts), ROW(buckets), ROW(tasks), ROW(rings), ROW(pages),
 	ROW(opens), ROW(refusals), ROW(switches), ROW(family_switches), ROW(rotations),
 	ROW(remote_calls), ROW(overflows), ROW(spurious), ROW(inherited), ROW(folded),
-	ROW(pinned_errors),
+	ROW(pinned_errors), ROW(samples), ROW(lost), ROW(throttles),
 };
 _Static_assert(ARRAY_SIZE(rows) * sizeof(u64) == sizeof(struct perf_stats), "a row for each");
 
@@ -25,7 +25,7 @@ long perf_stats_text(char *buf, size_t size)
 	long n = 0;
 
 	for (u32 i = 0; i < ARRAY_SIZE(rows) && (size_t)n < size; i++)
-		n += host_snprintf(buf + n, size - (size_t)n, "%s%s %lu\n", i < 5 ? "live_" : "",
+		n += host_snprintf(buf + n, size - (size_t)n, "%s%s %lu\n", i < 6 ? "live_" : "",
 				   rows[i].name,
 				   (unsigned long)__atomic_load_n(rows[i].value, __ATOMIC_RELAXED));
 	return min_t(long, n, (long)size);

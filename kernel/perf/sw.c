@@ -58,7 +58,7 @@ static bool by_switch(const struct perf_event *e)
 
 static void account(struct perf_event *e, int n)
 {
-	if (e->kind != PERF_KIND_COUNT)
+	if (e->kind != PERF_KIND_COUNT || !e->accounted)
 		return;
 	__atomic_fetch_add(&perf_sw_users[e->attr.config], (u32)n, __ATOMIC_SEQ_CST);
 	if (by_switch(e))
@@ -68,6 +68,7 @@ static void account(struct perf_event *e, int n)
 /* The hooks are needed from here on / no longer. Hardware events pass through. */
 void sw_event_born(struct perf_event *e)
 {
+	e->accounted = true;
 	account(e, 1);
 }
 
@@ -81,16 +82,43 @@ static bool excluded(const struct perf_event *e, bool user)
 	return user ? e->attr.exclude_user : e->attr.exclude_kernel;
 }
 
-static void count_in(struct list *soft, u32 id, u64 n, bool user)
+struct happening {
+	u32 id;
+	u64 n, addr;
+	const struct pt_regs *regs;
+	bool user;
+};
+
+/*
+ * Whole periods that are over. With PERIOD in the sample and a fixed period, Linux gives a sample for every
+ * happening, whatever the period: it says itself how much it stands for.
+ */
+static void sample(struct perf_event *e, const struct happening *h)
+{
+	if (e->attr.sample_type & PERF_SAMPLE_PERIOD && !e->attr.freq) {
+		event_overflow(e, h->regs, h->addr, h->n, true);
+		return;
+	}
+	e->period_left -= (s64)h->n;
+	while (e->period_left <= 0 && !e->throttled) {
+		u64 period = e->last_period;
+
+		e->last_period = e->sample_period;
+		e->period_left += (s64)e->sample_period;
+		event_overflow(e, h->regs, h->addr, period, true);
+	}
+}
+
+static void count_in(struct list *soft, const struct happening *h)
 {
 	struct perf_event *e;
 
 	list_for_each(e, soft, soft_node) {
-		if (e->attr.config != id || !is_running(e) || excluded(e, user))
+		if (e->attr.config != h->id || !is_running(e) || e->throttled || excluded(e, h->user))
 			continue;
-		e->count += n;
+		e->count += h->n;
 		if (is_sampling(e))
-			e->period_left -= (s64)n;
+			sample(e, h);
 		userpage_update(e);
 	}
 }
@@ -99,16 +127,15 @@ void perf_sw_event_slow(u32 id, u64 n, struct pt_regs *regs, u64 addr)
 {
 	u64 flags = host_irq_save();
 	struct perf_cpu *pc = this_perf_cpu();
-	bool user = regs && host_regs_user(regs);
+	struct happening h = { id, n, addr, regs ? regs : host_here_regs(), regs && host_regs_user(regs) };
 
-	(void)addr;	/* for the sample */
 	if (pc->online) {
 		if (pc->task_ctx) {
-			count_in(&pc->task_ctx->any.soft, id, n, user);
+			count_in(&pc->task_ctx->any.soft, &h);
 			if (pc->task_ctx->here)
-				count_in(&pc->task_ctx->here->soft, id, n, user);
+				count_in(&pc->task_ctx->here->soft, &h);
 		}
-		count_in(&pc->ctx.any.soft, id, n, user);
+		count_in(&pc->ctx.any.soft, &h);
 	}
 	host_irq_restore(flags);
 }

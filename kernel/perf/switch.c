@@ -78,16 +78,20 @@ void perf_sched_switch_slow(struct task *prev, struct task *next, bool preempt, 
 	struct perf_ctx *a, *b;
 
 	ASSERT_PERF(host_irqs_off());
-	(void)preempt;	/* for the SWITCH record */
 	if (unlikely(!pc->online))
 		return;
 	STAT_INC(switches);
 	perf_sw_event(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, NULL, 0);
+	sideband_switch(pc, prev, next, true, preempt);
 	(void)ctx_of(prev, &pp);
 	a = pc->task_ctx;	/* prev's, if it was brought in */
 	b = ctx_of(next, &np);
 	if ((a || b) && !(a && b && pp && family_switch(pp, np, a, b)))
 		full_switch(pc, a, b);
-	if (migrated)
-		perf_sw_event(PERF_COUNT_SW_CPU_MIGRATIONS, 1, NULL, 0);
+	sideband_switch(pc, prev, next, false, preempt);
+	if (!migrated)
+		return;
+	pc->as = next;
+	perf_sw_event(PERF_COUNT_SW_CPU_MIGRATIONS, 1, NULL, 0);
+	pc->as = NULL;
 }

@@ -12,7 +12,7 @@ struct perf_sysctl perf_sysctls[NR + 1] = {
 	[RATE] = { "perf_event_max_sample_rate", 100000, 1, INT32_MAX },
 	[MLOCK] = { "perf_event_mlock_kb", 516, INT32_MIN, INT32_MAX },
 	[CPU_TIME] = { "perf_cpu_time_max_percent", 25, 0, 100 },
-	[STACK] = { "perf_event_max_stack", PERF_MAX_STACK_DEPTH, 0, 640 * 1024 },
+	[STACK] = { "perf_event_max_stack", PERF_MAX_STACK_DEPTH, 0, 640 },
 	[CONTEXTS] = { "perf_event_max_contexts_per_stack", PERF_MAX_CONTEXTS_PER_STACK, 0, 1000 },
 	[USER_ACCESS] = { "perf_user_access", 0, 0, 1 },
 	[DEBUG] = { "perf_debug", 0, 0, 1 },
@@ -33,6 +33,7 @@ int perf_sysctl_set(struct perf_sysctl *s, int value)
 
 int sysctl_paranoid(void) { return READ_ONCE(perf_sysctls[PARANOID].value); }
 int sysctl_max_sample_rate(void) { return READ_ONCE(perf_sysctls[RATE].value); }
+int sysctl_mlock_kb(void) { return READ_ONCE(perf_sysctls[MLOCK].value); }
 int sysctl_max_stack(void) { return READ_ONCE(perf_sysctls[STACK].value); }
 int sysctl_user_access(void) { return READ_ONCE(perf_sysctls[USER_ACCESS].value); }
 int sysctl_debug(void) { return READ_ONCE(perf_sysctls[DEBUG].value); }

@@ -10,6 +10,8 @@
 
 static struct perf_task tombstone = { .dead = true };
 
+static u64 last_task_id;	/* m */
+
 static struct perf_task *peek(struct task *t)
 {
 	return __atomic_load_n(host_task_slot(t), __ATOMIC_ACQUIRE);
@@ -26,6 +28,7 @@ struct perf_task *perf_task_get(struct task *t)
 	if (!pt)
 		return NULL;
 	pt->task = t;
+	pt->id = ++last_task_id;
 	list_init(&pt->owned);
 	if (!__atomic_compare_exchange_n(host_task_slot(t), &none, pt, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_ACQUIRE)) {
@@ -80,6 +83,8 @@ static void gone_in_ctx(struct perf_ctx *ctx, void *arg)
 		event_settle(e);	/* all, before the first leader stops to be on */
 	list_for_each_safe(e, next, &ctx->events, ctx_node) {
 		e->state = PERF_GONE;
+		if (e->root == e)
+			overflow_wake(e);	/* who polls it learns of the end */
 		if (e->group.listed)
 			queue_remove(e);
 		event_relist(e);
@@ -125,10 +130,12 @@ static struct perf_ctx *leave_own_ctx(struct perf_task *pt)
 	return ctx;
 }
 
-static void drop_own_events(struct perf_task *pt)
+static void drop_own_events(struct perf_task *pt, bool exits)
 {
 	struct perf_ctx *ctx = leave_own_ctx(pt);
 
+	if (exits)
+		sideband_exit(pt->task, ctx);	/* after the last sample, before the rings go */
 	if (ctx)
 		empty_ctx(ctx);
 }
@@ -138,8 +145,10 @@ void perf_exit(struct task *t)
 	struct perf_task *pt = peek(t), *none = NULL;
 
 	if (!pt && __atomic_compare_exchange_n(host_task_slot(t), &none, &tombstone, false,
-					       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+					       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		sideband_exit(t, NULL);
 		return;
+	}
 	pt = peek(t);
 	if (pt == &tombstone)
 		return;
@@ -147,7 +156,7 @@ void perf_exit(struct task *t)
 	pt->dead = true;
 	while (!list_empty(&pt->owned))
 		list_del(pt->owned.next);
-	drop_own_events(pt);
+	drop_own_events(pt, true);
 	host_mutex_unlock(&perf_mutex);
 }
 
@@ -217,16 +226,13 @@ static void exec_remove(struct perf_ctx *ctx)
 	}
 }
 
-void perf_exec(bool privileged)
+static void exec_events(struct perf_task *pt, bool privileged)
 {
-	struct perf_task *pt = peek(host_current());
 	struct perf_ctx *ctx;
 
-	if (likely(!pt || !READ_ONCE(pt->ctx)))
-		return;
 	host_mutex_lock(&perf_mutex);
 	if (privileged) {
-		drop_own_events(pt);
+		drop_own_events(pt, false);
 	} else {
 		ctx = pin_own_ctx(pt);
 		if (ctx) {
@@ -237,6 +243,15 @@ void perf_exec(bool privileged)
 		}
 	}
 	host_mutex_unlock(&perf_mutex);
+}
+
+void perf_exec(bool privileged)
+{
+	struct perf_task *pt = peek(host_current());
+
+	if (unlikely(pt && READ_ONCE(pt->ctx)))
+		exec_events(pt, privileged);
+	sideband_exec();	/* behind it: the events that it enabled want the new name */
 }
 
 long perf_prctl(bool enable)

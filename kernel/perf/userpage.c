@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The control page (struct perf_event_mmap_page) of a counting event.
+ * The control page (struct perf_event_mmap_page): the first page of every mapping of an event.
  *
- * A program may map one page of an event and read times and count from it without a system call. The
+ * A program may read times and count from it without a system call. The
  * kernel rewrites it under a sequence lock whenever the event is placed, evicted or changed, and when
  * its task is switched in or out. Only the kernel's copy of anything is believed; the user can
  * scribble on the page as it likes.
@@ -60,24 +60,21 @@ void userpage_update(struct perf_event *e)
 	p->lock++;
 }
 
-static void *new_page(void)
+/* What never changes in the page of a new ring. */
+void userpage_init(struct perf_ring *r)
 {
-	struct perf_event_mmap_page *p = host_page_alloc();
+	struct perf_event_mmap_page *p = r->pages[0];
 
-	if (!p)
-		return NULL;
 	p->cap_bit0_is_deprecated = 1;
 	p->size = offsetof(struct perf_event_mmap_page, __reserved);
 	p->data_offset = PAGE_4K;
-	STAT_INC(pages);
-	return p;
+	p->data_size = r->size;
 }
 
 static void show_in_ctx(struct perf_ctx *ctx, void *arg)
 {
 	struct perf_event *e = arg;
 
-	e->page = e->pages[0];
 	if (ctx) {
 		ctx_clock(ctx);
 		event_settle(e);
@@ -105,31 +102,14 @@ static void in_ctx(struct perf_event *e, void (*fn)(struct perf_ctx *, void *))
 		fn(NULL, e);
 }
 
-/* mmap of the event's file: the control page alone. Rings come with sampling. P, m. */
-int userpage_map(struct perf_event *e, const struct host_map_req *req, void *const **pages)
+/* page is e's from now on. P, m. */
+void userpage_show(struct perf_event *e, void *page)
 {
-	if (e->cpu < 0 && e->attr.inherit)
-		return -EINVAL;	/* copies on several CPUs would write one page */
-	if (!req->shared || req->pgoff || req->npages != 1)
-		return -EINVAL;
-	if (!e->nr_maps) {
-		e->pages[0] = new_page();
-		if (!e->pages[0])
-			return -ENOMEM;
-		in_ctx(e, show_in_ctx);
-	}
-	e->nr_maps++;
-	*pages = e->pages;
-	return 0;
+	e->page = page;
+	in_ctx(e, show_in_ctx);
 }
 
-void userpage_unmap(struct perf_event *e)
+void userpage_hide(struct perf_event *e)
 {
-	ASSERT_PERF(e->nr_maps);
-	if (--e->nr_maps)
-		return;
 	in_ctx(e, hide_in_ctx);
-	host_page_free(e->pages[0]);
-	e->pages[0] = NULL;
-	STAT_DEC(pages);
 }

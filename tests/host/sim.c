@@ -111,12 +111,31 @@ u64 host_irq_save(void)
 	sim.irq_off[sim.cpu] = true;
 	return was;
 }
+static void run_works(u32 cpu)
+{
+	u32 me = sim.cpu;
+	bool off = sim.irq_off[cpu];
+	struct host_irq_work *w;
+
+	sim.cpu = cpu;
+	sim.irq_off[cpu] = true;
+	while ((w = sim.works[cpu])) {
+		sim.works[cpu] = w->next;
+		w->queued = false;
+		w->fn(w);
+	}
+	sim.irq_off[cpu] = off;
+	sim.cpu = me;
+}
+
 void host_irq_restore(u64 flags)
 {
 	HOST_ASSERT(sim.irq_off[sim.cpu]);
 	sim.irq_off[sim.cpu] = flags;
-	if (!flags)
-		simpmu_interrupt(sim.cpu, false);
+	if (flags)
+		return;
+	run_works(sim.cpu);
+	simpmu_interrupt(sim.cpu, false);
 }
 bool host_irqs_off(void) { return sim.irq_off[sim.cpu]; }
 u32 host_cpu(void) { return sim.cpu; }
@@ -280,8 +299,23 @@ void sim_advance(u64 ns)
 }
 
 void host_irq_work_init(struct host_irq_work *w, void (*fn)(struct host_irq_work *)) { w->fn = fn; }
-bool host_irq_work_queue(struct host_irq_work *w) { w->fn(w); return true; }
-void host_irq_work_sync(struct host_irq_work *w) { (void)w; }
+bool host_irq_work_queue(struct host_irq_work *w)
+{
+	HOST_ASSERT(host_irqs_off());
+	if (w->queued)
+		return false;
+	w->queued = true;
+	w->cpu = sim.cpu;
+	w->next = sim.works[sim.cpu];
+	sim.works[sim.cpu] = w;
+	return true;
+}
+void host_irq_work_sync(struct host_irq_work *w)
+{
+	HOST_ASSERT(!host_irqs_off());
+	if (w->queued)
+		run_works(w->cpu);
+}
 
 /* --- tasks ----------------------------------------------------------------------------------------- */
 
@@ -323,6 +357,9 @@ u32 host_task_tgid(const struct task *t) { return t->tgid; }
 bool host_task_is_kernel(const struct task *t) { return t->idle; }
 void host_task_comm(const struct task *t, char comm[16]) { snprintf(comm, 16, "t%u", t->tid); }
 struct pt_regs *host_task_user_regs(struct task *t) { (void)t; return NULL; }
+void host_task_parent(const struct task *t, u32 *tgid, u32 *tid) { (void)t; *tgid = *tid = 1; }
+const struct pt_regs *host_irq_regs(void) { return NULL; }
+const struct pt_regs *host_here_regs(void) { return NULL; }
 
 /* The scheduler's switch on one CPU. */
 void sim_switch(u32 cpu, struct task *next)
@@ -430,7 +467,7 @@ struct host_file *host_file_new(const struct host_file_ops *ops, void *priv)
 	struct host_file *f = host_zalloc(sizeof(*f));
 
 	if (f)
-		*f = (struct host_file){ ops, priv, 1 };
+		*f = (struct host_file){ .ops = ops, .priv = priv, .refs = 1 };
 	return f;
 }
 void host_fd_install(int fd, struct host_file *f) { sim.fds[fd] = f; }

@@ -31,6 +31,8 @@ struct host_file {
 	const struct host_file_ops *ops;
 	void *priv;
 	int refs;
+	bool async;		/* O_ASYNC */
+	u32 signals[2];		/* sent: POLL_IN, POLL_HUP */
 };
 
 struct sim {
@@ -41,6 +43,7 @@ struct sim {
 	struct task tasks[SIM_TASKS];
 	bool irq_off[SIM_CPUS];
 	struct host_timer *timers;
+	struct host_irq_work *works[SIM_CPUS];	/* queued, run when IRQs are on again */
 	struct host_file *fds[SIM_FDS];
 	u32 next_tid;
 	long allocs;		/* live */

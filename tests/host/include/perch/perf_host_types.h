@@ -24,6 +24,8 @@ struct host_timer {
 };
 struct host_irq_work {
 	void (*fn)(struct host_irq_work *);
+	struct host_irq_work *next;
+	u32 cpu;
 	bool queued;
 };
 

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What happens when a period is over: throttling, the new period in frequency mode, REFRESH's
+ * budget, the sample, and the signal.
+ *
+ * Called wherever an event can overflow: in the PMU's interrupt, in a clock's timer, or at a
+ * software event under whatever lock the kernel holds there. So nothing is woken or stopped here: what
+ * has to be done is noted in event->pending and an irq work of the event does it as soon as interrupts are
+ * on again.
+ *
+ * Throttling. An event may interrupt max_sample_rate / HZ times per 4 ms tick; then it is stopped until the
+ * next tick. THROTTLE and UNTHROTTLE records say so.
+ */
+#include "sample.h"
+
+#define PEND_SIGIO	1u	/* O_ASYNC: something happened */
+#define PEND_HUP	2u	/* the budget is used up */
+#define PEND_DISABLE	4u
+#define PEND_WAKE	8u	/* pollers have to look again */
+
+static void note(struct perf_event *e, u32 what)
+{
+	__atomic_fetch_or(&e->pending, what, __ATOMIC_ACQ_REL);
+	host_irq_work_queue(&e->work);
+}
+
+static void log_throttle(struct perf_event *e, bool on)
+{
+	struct { u64 time, id, stream; } body = { record_time(e), e->root->id, e->id };
+
+	record_output(e, on ? PERF_RECORD_UNTHROTTLE : PERF_RECORD_THROTTLE, 0, &body, sizeof(body));
+}
+
+static u32 max_per_tick(void)
+{
+	return ((u32)sysctl_max_sample_rate() + HZ - 1) / HZ;
+}
+
+/* Count the interrupt; true if it was one too many for this tick. */
+static bool account_interrupt(struct perf_event *e)
+{
+	u64 tick = host_now() / TICK_NSEC;
+
+	if (e->int_tick != tick) {
+		e->int_tick = tick;
+		e->interrupts = 0;
+	}
+	return ++e->interrupts > max_per_tick();
+}
+
+/* The tick has to come for its sake. */
+static void hold_tick(bool on)
+{
+	struct perf_cpu *pc = this_perf_cpu();
+
+	pc->throttled += on ? 1 : -1u;
+	perf_tick_users[pc->id] += on ? 1 : -1u;
+	on ? host_tick_hold() : host_tick_release();
+}
+
+/* Stop counting where it stands. o. */
+static void throttle(struct perf_event *e)
+{
+	STAT_INC(throttles);
+	e->throttled = true;
+	hold_tick(true);
+	log_throttle(e, false);
+	if (is_placed(e))
+		count_pause(e);
+	else
+		clock_update(e);
+}
+
+/* At each tick, and when it leaves the CPU: e may count again. o. */
+void overflow_unthrottle(struct perf_event *e)
+{
+	if (likely(!e->throttled))
+		return;
+	e->throttled = false;
+	e->interrupts = 0;
+	hold_tick(false);
+	log_throttle(e, true);
+	if (is_placed(e))
+		count_resume(e);
+	else
+		clock_update(e);
+}
+
+static void unthrottle_bucket(struct perf_bucket *b)
+{
+	struct perf_event *e;
+
+	list_for_each(e, &b->soft, soft_node)
+		overflow_unthrottle(e);
+	list_for_each(e, &b->clocks, clock_node)
+		overflow_unthrottle(e);
+}
+
+/* The software events of ctx, which is in here. o. */
+void overflow_unthrottle_soft(struct perf_cpu *pc, struct perf_ctx *ctx)
+{
+	if (!pc->throttled)
+		return;
+	unthrottle_bucket(&ctx->any);
+	if (ctx->here)
+		unthrottle_bucket(ctx->here);
+}
+
+/* Do what was noted. Interrupt context, IRQs off, no locks held. */
+static void pending_work(struct host_irq_work *w)
+{
+	struct perf_event *e = container_of(w, struct perf_event, work);
+	u32 todo = __atomic_exchange_n(&e->pending, 0, __ATOMIC_ACQ_REL);
+
+	if (todo & PEND_DISABLE)
+		event_disable_here(e);
+	if (todo & PEND_WAKE)
+		host_waitq_wake(&e->root->waitq, HOST_POLLIN | HOST_POLLHUP);
+	if (todo & (PEND_SIGIO | PEND_HUP))
+		host_file_sigio(e->root->file, todo & PEND_HUP);
+}
+
+void overflow_init(struct perf_event *e)
+{
+	host_irq_work_init(&e->work, pending_work);
+}
+
+/* Wake the pollers of root soon. O. */
+void overflow_wake(struct perf_event *root)
+{
+	note(root, PEND_WAKE);
+}
+
+/*
+ * e has overflowed at regs. IRQs off, owner. may_throttle: not for those that cannot be stopped.
+ */
+void event_overflow(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period,
+		    bool may_throttle)
+{
+	bool last = false, too_many = account_interrupt(e) && may_throttle;
+
+	if (e->disarmed) {	/* its end is on the way; once more, if the way was missed */
+		note(e, PEND_DISABLE);
+		return;
+	}
+	if (e->attr.freq)
+		freq_overflow(e);
+	if (e->budget && !--e->budget) {
+		last = true;
+		e->disarmed = true;
+	}
+	sample_output(e, regs, addr, period);
+	if (last)
+		note(e, PEND_HUP | PEND_DISABLE);
+	else if (host_file_async(e->root->file))
+		note(e, PEND_SIGIO);
+	if (too_many && !e->throttled && !last)
+		throttle(e);
+}

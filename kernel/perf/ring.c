@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The producer's side of a ring.
+ *
+ * Positions only ever grow (or, in a backward ring, shrink); a position modulo the size is a place.
+ * The program owns [tail, head), the kernel the rest. One byte stays free, so that head == tail means
+ * empty.
+ *
+ *	kernel                                  program
+ *	A  read data_tail                       C  read data_head
+ *	   (control dependency: no write            barrier
+ *	    before the test of the room)         read records
+ *	   write the record                         barrier
+ *	B  data_head = head (release)           D  data_tail = its position
+ *
+ * B pairs with C: whoever sees the head sees the record. D pairs with A: the kernel writes only what the
+ * program has finished with. The geometry is the kernel's own: of the page that the program can
+ * write only data_tail is read, and any value of it is safe (it can only make room appear or vanish).
+ *
+ * Nesting. A record can be interrupted by one of an interrupt on the same CPU. The inner one reserves
+ * behind the outer one and finishes first; only the outermost publishes head, so the program never sees
+ * a record that is not finished. Several CPUs never write one ring at a time: see output.c.
+ */
+#include "core.h"
+
+static struct perf_event_mmap_page *control(struct perf_ring *r)
+{
+	return r->pages[0];
+}
+
+/* --- life --------------------------------------------------------------------------------------- */
+
+static void free_pages_of(struct perf_ring *r)
+{
+	for (u32 i = 0; r->pages && i <= r->nr_pages; i++)
+		if (r->pages[i]) {
+			host_page_free(r->pages[i]);
+			STAT_DEC(pages);
+		}
+	host_free(r->pages);
+}
+
+static bool get_pages(struct perf_ring *r)
+{
+	r->pages = host_zalloc((r->nr_pages + 1) * sizeof(void *));
+	for (u32 i = 0; r->pages && i <= r->nr_pages; i++) {
+		r->pages[i] = host_page_alloc();
+		if (!r->pages[i])
+			return false;
+		STAT_INC(pages);
+	}
+	return r->pages;
+}
+
+static void wake_work(struct host_irq_work *w)
+{
+	struct perf_ring *r = container_of(w, struct perf_ring, work);
+	struct perf_event *e;
+
+	host_spin_lock(&r->lock);
+	list_for_each(e, &r->events, ring_node)
+		host_waitq_wake(&e->waitq, HOST_POLLIN);
+	host_spin_unlock(&r->lock);
+}
+
+struct perf_ring *ring_alloc(u32 nr_pages, bool overwrite, bool backward, u64 watermark)
+{
+	struct perf_ring *r = host_zalloc(sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->nr_pages = nr_pages;
+	r->size = (u64)nr_pages << 12;
+	r->overwrite = overwrite;
+	r->backward = backward;
+	r->watermark = min_t(u64, watermark ? watermark : r->size / 2, r->size);
+	r->refs = 1;
+	host_spin_init(&r->lock);
+	list_init(&r->events);
+	host_irq_work_init(&r->work, wake_work);
+	if (!get_pages(r)) {
+		free_pages_of(r);
+		host_free(r);
+		return NULL;
+	}
+	STAT_INC(rings);
+	return r;
+}
+
+void ring_put(struct perf_ring *r)
+{
+	ASSERT_PERF(host_mutex_held(&perf_mutex) && r->refs);
+	if (--r->refs)
+		return;
+	ASSERT_PERF(list_empty(&r->events) && !r->maps && !r->nest);
+	host_irq_work_sync(&r->work);
+	free_pages_of(r);
+	host_free(r);
+	STAT_DEC(rings);
+}
+
+/* --- writing -------------------------------------------------------------------------------------- */
+
+/* Room for size bytes while one stays free? */
+static bool has_room(const struct perf_ring *r, u64 head, u64 tail, u32 size)
+{
+	u64 mask = r->size - 1;
+
+	return (r->backward ? (head - tail - 1) & mask : (tail - head - 1) & mask) >= size;
+}
+
+/* How far a writer has come: grows in both directions of filling. */
+static u64 progress(const struct perf_ring *r, u64 head)
+{
+	return r->backward ? -head : head;
+}
+
+bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size)
+{
+	u64 head, next;
+
+	ASSERT_PERF(host_irqs_off() && !(size & 7) && size);
+	if (!r->nr_pages || READ_ONCE(r->paused))
+		return false;
+	r->nest++;
+	barrier();	/* an interrupt from here on is an inner writer */
+	head = READ_ONCE(r->head);
+	do {
+		if (!r->overwrite && !has_room(r, head, READ_ONCE(control(r)->data_tail), size))
+			goto full;
+		if (r->overwrite && size > r->size)
+			goto full;
+		next = r->backward ? head - size : head + size;
+	} while (!__atomic_compare_exchange_n(&r->head, &head, next, false, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	w->ring = r;
+	w->pos = r->backward ? next : head;
+	w->wake = progress(r, next) - r->woken > r->watermark;
+	if (w->wake)
+		r->woken += r->watermark;
+	return true;
+full:
+	barrier();
+	r->nest--;
+	return false;
+}
+
+static void publish_head(struct perf_ring *r)
+{
+	u64 head;
+
+	/* An inner writer may come between reading head and leaving: look again. */
+	do {
+		head = READ_ONCE(r->head);
+		__atomic_store_n(&control(r)->data_head, head, __ATOMIC_RELEASE);	/* B */
+		r->nest = 0;
+		barrier();
+		if (head == READ_ONCE(r->head))
+			return;
+		r->nest = 1;
+		barrier();
+	} while (true);
+}
+
+void ring_publish(struct ring_write *w)
+{
+	struct perf_ring *r = w->ring;
+
+	barrier();
+	if (r->nest > 1)
+		r->nest--;
+	else
+		publish_head(r);
+	if (!w->wake)
+		return;
+	__atomic_store_n(&r->ready, 1, __ATOMIC_RELEASE);
+	host_irq_work_queue(&r->work);
+}
+
+void ring_bytes(struct ring_write *w, const void *p, u32 n)
+{
+	ASSERT_PERF(!(n & 7));
+	for (const char *from = p; n; n -= 8, from += 8)
+		__builtin_memcpy(ring_word(w), from, 8);
+}
+
+u32 ring_user_bytes(struct ring_write *w, u64 addr, u32 n)
+{
+	u32 done = 0;
+	bool readable = true;
+
+	while (n) {
+		u64 at = w->pos & (w->ring->size - 1);
+		u32 chunk = min_t(u32, n, 4096 - (u32)(at & 4095));
+		char *to = (char *)w->ring->pages[1 + (at >> 12)] + (at & 4095);
+		size_t got = readable ? host_copy_from_user_nofault(to, addr + done, chunk) : 0;
+
+		__builtin_memset(to + got, 0, chunk - got);
+		readable = readable && got == chunk;
+		done += (u32)got;
+		w->pos += chunk;
+		n -= chunk;
+	}
+	return done;
+}

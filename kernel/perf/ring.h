@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rings: pages that the kernel fills with records and a program reads. Theory: ring.c.
+ *
+ * Letters as in core.h; w: whoever writes a record, IRQs off, one CPU at a time.
+ */
+#ifndef PERF_RING_H
+#define PERF_RING_H
+
+#include "host.h"
+
+#include <linux/perf_event.h>
+
+struct perf_event;
+
+struct perf_ring {
+	void **pages;		/* control page, then data pages (I) */
+	u32 nr_pages;		/* data pages: a power of two, or 0: control page alone (I) */
+	u64 size;		/* bytes of data (I) */
+	bool overwrite;		/* the reader cannot write: old records are overwritten (I) */
+	bool backward;		/* filled from high to low positions (I) */
+	u64 watermark;		/* bytes between wake-ups (I) */
+	bool paused;		/* PAUSE_OUTPUT (a) */
+
+	u64 head;		/* where the next record goes: private, the page has a copy (w) */
+	u32 nest;		/* records being written, the inner ones by interrupts (w) */
+	u64 woken;		/* head at the last wake-up, in steps of watermark (w) */
+	u32 samples;		/* since the last wake-up by wakeup_events (w) */
+	u64 lost;		/* dropped since the last LOST record (w) */
+
+	u32 ready;		/* poll has something to report; poll takes it (a) */
+	host_spinlock lock;
+	struct list events;	/* roots whose records come here, by ring_node (lock) */
+	u32 maps;		/* mappings (m) */
+	u32 refs;		/* mappings and events (m) */
+	struct host_irq_work work;	/* wakes the pollers of all events */
+
+	struct host_user *user;	/* who pays for the pages (m) */
+	struct host_mm *mm;
+	u64 user_pages, mm_pages;	/* charged to each (m) */
+};
+
+/* One record on its way. Lives on the writer's stack. */
+struct ring_write {
+	struct perf_ring *ring;
+	u64 pos;		/* of the next byte, modulo nothing */
+	bool wake;		/* a watermark was passed */
+};
+
+/* 1 + nr_pages pages, one reference. NULL: no memory. P. */
+struct perf_ring *ring_alloc(u32 nr_pages, bool overwrite, bool backward, u64 watermark);
+/* Drop a reference (m); the last one frees. No writer may be left (output.c sees to it). P. */
+void ring_put(struct perf_ring *r);
+
+/*
+ * Reserve size bytes (a multiple of 8, at most 65528) for a record. False if there is no room (the
+ * caller accounts for the loss) or the ring is paused. Between begin and end: IRQs off, nothing
+ * that sleeps or faults. w.
+ */
+bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size);
+/* Publish. Queues the wake-up that became due. w. */
+void ring_publish(struct ring_write *w);
+/* Fill the reserved bytes in order. */
+static inline u64 *ring_word(struct ring_write *w)
+{
+	u64 at = w->pos & (w->ring->size - 1);
+
+	w->pos += 8;	/* pages hold whole words, and records are made of words */
+	return (u64 *)((char *)w->ring->pages[1 + (at >> 12)] + (at & 4095));
+}
+static inline void ring_u64(struct ring_write *w, u64 v)
+{
+	*ring_word(w) = v;
+}
+static inline void ring_u32s(struct ring_write *w, u32 first, u32 second)
+{
+	ring_u64(w, (u64)second << 32 | first);
+}
+static inline void ring_header(struct ring_write *w, u32 type, u16 misc, u32 size)
+{
+	ring_u64(w, (u64)size << 48 | (u64)misc << 32 | type);
+}
+/* n is a multiple of 8. */
+void ring_bytes(struct ring_write *w, const void *p, u32 n);
+/* Copy n bytes (a multiple of 8) of user memory at addr: bytes copied before the first that cannot be read;
+ * the rest is zeroed. */
+u32 ring_user_bytes(struct ring_write *w, u64 addr, u32 n);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Records: samples, identity trailers and the loss of both. Theory: sample.c, record.c. */
+#ifndef PERF_SAMPLE_H
+#define PERF_SAMPLE_H
+
+#include "core.h"
+
+/* Bits of sample_type that also make up the trailer of other records (sample_id_all). */
+#define SAMPLE_IDS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
+		    PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
+/* What a sample says. Filled by sample_prepare; lives on the stack of the overflow path. */
+struct perf_sample {
+	struct perf_event *e;
+	const struct pt_regs *regs;	/* interrupted */
+	const struct pt_regs *uregs;	/* user registers of current, NULL: it has none */
+	u64 type;			/* sample_type */
+	u64 ip, addr, period, time;
+	u32 pid, tid, cpu;
+	const u64 *chain;		/* with its PERF_CONTEXT_ marks */
+	u32 nr_chain;
+	u32 stack_size;			/* bytes of user stack to copy */
+	u64 phys, data_page, code_page;
+	u32 size;			/* of the record */
+};
+
+/* sample.c: IRQs off, owner of e. addr: data address or 0. */
+void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period);
+
+/* record.c: IRQs off. */
+/* Whom records of this moment are about: current, or in the switch to a task already that task. */
+struct task *record_subject(void);
+u64 record_time(const struct perf_event *e);
+/* Size of e's trailer behind records that are no samples: 0 without sample_id_all. */
+u32 trailer_size(const struct perf_event *e);
+void trailer_put(struct ring_write *w, const struct perf_event *e);
+/* Reserve a record in e's ring, behind a LOST record if one is due. Accounts for what gets lost.
+ * False: nothing is to be written. */
+bool record_begin(struct perf_event *e, struct ring_write *w, u32 size);
+/* A whole record: header, n bytes of body (a multiple of 8), trailer. */
+void record_output(struct perf_event *e, u32 type, u16 misc, const void *body, u32 n);
+
+/* callchain.c: the chain of regs into this CPU's buffer; number of entries. Stays until the next call. */
+u32 callchain_get(const struct perf_event *e, const struct pt_regs *regs, const u64 **chain);
+
+#endif
