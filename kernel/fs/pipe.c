@@ -174,10 +174,10 @@ static ssize_t pipe_read(struct file *f, struct uio *u, loff *pos)
 		wake_up_poll(&p->rd, POLLIN | POLLRDNORM);
 	was_full &= !is_full(p);
 	mutex_unlock(&p->lock);
-	if (was_full) {
+	if (was_full)
 		wake_up_poll(&p->wr, POLLOUT | POLLWRNORM);
+	if (ret > 0)
 		fasync_kill(&p->fasync_wr, POLL_OUT, POLLOUT | POLLWRNORM);
-	}
 	return ret;
 }
 
@@ -245,7 +245,9 @@ static ssize_t pipe_write(struct file *f, struct uio *u, loff *pos)
 	room = !is_full(p);
 	mutex_unlock(&p->lock);
 	if (ret > 0 && (was_empty || p->polled))
-		tell_readers(p);
+		wake_up_poll(&p->rd, POLLIN | POLLRDNORM);
+	if (ret > 0)
+		fasync_kill(&p->fasync_rd, POLL_IN, POLLIN | POLLRDNORM);
 	if (room && waitq_active(&p->wr))
 		wake_up_poll(&p->wr, POLLOUT | POLLWRNORM);
 	return ret;
@@ -538,8 +540,10 @@ static long fifo_wait(struct pipe *p, struct waitq *q, u32 *count)
 	return err;
 }
 
+/* An end of an anonymous pipe can be opened again through /proc/PID/fd: that never waits. */
 static long fifo_open_locked(struct pipe *p, struct file *f)
 {
+	bool is_pipe = f->inode->sb == pipe_mount->sb;
 	bool nonblock = f->flags & O_NONBLOCK;
 
 	switch (f->mode & (FMODE_READ | FMODE_WRITE)) {
@@ -547,7 +551,7 @@ static long fifo_open_locked(struct pipe *p, struct file *f)
 		p->r_count++;
 		if (!p->readers++)
 			wake_up_all(&p->wr);
-		if (p->writers)
+		if (p->writers || is_pipe)
 			return 0;
 		if (nonblock) {
 			f->pos = p->w_count;
@@ -555,12 +559,12 @@ static long fifo_open_locked(struct pipe *p, struct file *f)
 		}
 		return fifo_wait(p, &p->rd, &p->w_count);
 	case FMODE_WRITE:
-		if (nonblock && !p->readers)
+		if (nonblock && !p->readers && !is_pipe)
 			return -ENXIO;
 		p->w_count++;
 		if (!p->writers++)
 			wake_up_all(&p->rd);
-		return p->readers ? 0 : fifo_wait(p, &p->wr, &p->r_count);
+		return p->readers || is_pipe ? 0 : fifo_wait(p, &p->wr, &p->r_count);
 	case FMODE_READ | FMODE_WRITE:
 		p->r_count++;
 		p->w_count++;

@@ -116,6 +116,8 @@ static int check_copy(struct file *in, loff ipos, struct file *out, loff opos, s
 		return -EINVAL;
 	if (!(in->mode & FMODE_READ) || !(out->mode & FMODE_WRITE) || (out->flags & O_APPEND))
 		return -EBADF;
+	if (in->inode->sb != out->inode->sb)
+		return -EXDEV;
 	if (ipos < 0 || opos < 0 || (loff)(ipos + len) < ipos || (loff)(opos + len) < opos)
 		return -EOVERFLOW;
 	if (in->inode == out->inode && ipos < opos + (loff)len && opos < ipos + (loff)len)
