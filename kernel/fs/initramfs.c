@@ -123,13 +123,18 @@ static void drop_links(struct reader *r)
 static int begin_regular(struct reader *r)
 {
 	int linked = try_link(r);
-	u32 flags = O_WRONLY | O_CREAT | (linked ? 0 : O_TRUNC);
+	u32 flags = O_WRONLY | O_CREAT | O_NOFOLLOW | (linked ? 0 : O_TRUNC);
 
 	if (linked < 0)
 		return linked;
 	if (linked && !r->e.size)
 		return 0;	/* the contents came, or will come, with another name */
 	r->file = file_open(AT_FDCWD, r->name, flags, r->e.mode & 07777);
+	if (r->file == ERR_PTR(-ELOOP)) {
+		/* An earlier archive has a symbolic link here: replaced, not followed. */
+		vfs_unlink(AT_FDCWD, r->name);
+		r->file = file_open(AT_FDCWD, r->name, flags, r->e.mode & 07777);
+	}
 	if (IS_ERR(r->file)) {
 		int err = PTR_ERR(r->file);
 

@@ -236,7 +236,8 @@ static int map_stack(struct exec *x)
 
 /* --- afterwards, mm->lock free */
 
-/* The rest of the last file page of a writable segment belongs to its bss. */
+/* The rest of the last file page of a writable segment belongs to its bss, and to its end: ld.so's first
+ * malloc hands out what lies behind its bss and relies on zeros there. */
 static int clear_partial_pages(const struct elf_image *e)
 {
 	for (u32 i = 0; i < e->eh.phnum; i++) {
@@ -246,7 +247,7 @@ static int clear_partial_pages(const struct elf_image *e)
 
 		if (ph->type != PT_LOAD || !ph->filesz || ph->memsz <= ph->filesz || !(ph->flags & PF_W))
 			continue;
-		if (clear_user((void __user *)end, min(n, ph->memsz - ph->filesz)))
+		if (clear_user((void __user *)end, n))
 			return -EFAULT;
 	}
 	return 0;
