@@ -93,6 +93,7 @@ static int kernel_init(void *unused)
 	(void)unused;
 	perf_init();
 	smp_init();
+	pr_info("smp: %u of %u CPUs online\n", (u32)__builtin_popcountll(cpu_online_mask), nr_cpus);
 	vfs_init();
 	proc_init();
 	sysfs_init();
@@ -101,8 +102,7 @@ static int kernel_init(void *unused)
 	tty_init();
 	unpack_initramfs();
 	open_console();
-	pr_info("boot: %lu ms to init, %u of %u CPUs online\n",
-		(long)(ktime_now() / NSEC_PER_MSEC), (u32)__builtin_popcountll(cpu_online_mask), nr_cpus);
+	pr_info("boot: %lu ms to init\n", (long)(ktime_now() / NSEC_PER_MSEC));
 	if (exec_init())
 		panic("no init program could be run: the initramfs needs an executable /init");
 	return 0;
@@ -114,7 +114,9 @@ void kernel_main(void)
 
 	arch_init_early();
 	set_loglevel();
-	pr_info("Perch %s (%s)\n", perch_version, boot_cmdline);
+	pr_info("Perch %s: %s\n", perch_version, boot_cmdline[0] ? boot_cmdline : "(no command line)");
+	pr_info("memory: %lu MiB, %lu MiB free\n", (long)(mem_stats.total_pages >> 8),
+		(long)(mem_stats.free_pages >> 8));
 	sched_init();
 	arch_init_irq();
 	time_init();
