@@ -75,6 +75,10 @@ int waiter_sleep(struct futex_waiter *w, ktime deadline);
 /* Read the word with a bucket lock held: 0, or -EFAULT (the page may only be absent). */
 int read_locked(u32 __user *p, u32 *val);
 
+/* Compare the word with val and queue w. 0: queued, state TASK_INTERRUPTIBLE; -EAGAIN: it differs;
+ * -EINVAL, -EFAULT. */
+int futex_wait_setup(u32 __user *p, bool shared, u32 val, struct futex_waiter *w);
+
 /* The operations; -errno or a count. deadline: monotonic, KTIME_MAX for none. */
 long futex_wait(u32 __user *p, bool shared, u32 val, ktime deadline, u32 bitset);
 long futex_wake(u32 __user *p, bool shared, int nr, u32 bitset);

@@ -6,8 +6,7 @@
 #include <perch/sched.h>
 #include <perch/uaccess.h>
 
-/* Compare and queue. 0: queued, state set; -EAGAIN: the word differs; -EFAULT. */
-static int wait_setup(u32 __user *p, bool shared, u32 val, struct futex_waiter *w)
+int futex_wait_setup(u32 __user *p, bool shared, u32 val, struct futex_waiter *w)
 {
 	for (;;) {
 		int err = futex_key(p, shared, &w->key);
@@ -49,7 +48,7 @@ long futex_wait(u32 __user *p, bool shared, u32 val, ktime deadline, u32 bitset)
 
 	if (!bitset)
 		return -EINVAL;
-	err = wait_setup(p, shared, val, &w);
+	err = futex_wait_setup(p, shared, val, &w);
 	if (!err)
 		err = waiter_sleep(&w, deadline);
 	if (err != -EINTR)

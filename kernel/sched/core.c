@@ -200,7 +200,8 @@ void schedule(void)
 
 void cond_resched(void)
 {
-	if (unlikely(READ_ONCE(this_cpu()->need_resched)))
+	/* A task about to sleep is not to be put to sleep here, before it tests its condition. */
+	if (unlikely(READ_ONCE(this_cpu()->need_resched)) && current->state == TASK_RUNNING)
 		schedule();
 }
 

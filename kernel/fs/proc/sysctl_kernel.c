@@ -173,7 +173,7 @@ static const struct { const char *path; struct sysctl_int s; } ints[] = {
 	{ "kernel/randomize_va_space", { &randomize_va_space, 0, 2, NULL, -1 } },
 	{ "kernel/kptr_restrict", { &sysctl_kptr_restrict, 0, 2, NULL, CAP_SYS_ADMIN } },
 	{ "kernel/dmesg_restrict", { &dmesg_restrict, 0, 1, NULL, CAP_SYS_ADMIN } },
-	{ "kernel/threads-max", { (int *)&max_threads, 1, INT32_MAX, NULL, -1 } },
+	{ "kernel/threads-max", { (int *)&max_threads, 20, INT32_MAX, NULL, -1 } },
 };
 
 static const struct { const char *path, *text; } facts[] = {
