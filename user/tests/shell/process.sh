@@ -43,7 +43,7 @@ check_timeout_command() {
 	timeout 0.2 sleep 10; echo $?; timeout 5 true; echo $?; timeout -s KILL 0.2 sleep 10; echo $?
 }
 check_fifo() {
-	mkfifo p; cat p & echo through >p; wait; (echo a >p; echo b >p) & cat p | head -1; wait 2>/dev/null; echo end
+	mkfifo p; cat p & echo through >p; wait; (echo a; echo b) >p & cat p | head -1; wait 2>/dev/null; echo end
 }
 check_here_and_proc_fd() {
 	cat /proc/self/fd/0 <<END
