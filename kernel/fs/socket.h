@@ -99,6 +99,10 @@ bool nonblocking(const struct file *f);
 int get_addr(struct sock_addr *a, const void __user *ua, int len);
 int put_addr(const struct sock_addr *addr, u32 addr_len, void __user *ua, int __user *ulen);
 
+/* A user's address / to a user's buffer with its length word. 0 or -errno. */
+int sock_addr_import(uaddr buf, int len, struct sock_addr *a);
+int sock_addr_export(const struct sock_addr *a, u32 len, uaddr buf, uaddr ulen);
+
 /* --- unix.c: life, names, connections ------------------------------------------------------ */
 struct usock *usock_alloc(int type);
 void usock_put(struct usock *s);

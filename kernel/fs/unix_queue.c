@@ -129,14 +129,14 @@ static void queue_locked(struct usock *to, struct umsg *m)
 
 static int stream_error_locked(struct usock *s)
 {
+	if (s->wr_shut)
+		return -EPIPE;
 	if (s->err) {
 		int err = -s->err;
 
 		s->err = 0;
 		return err;
 	}
-	if (s->wr_shut)
-		return -EPIPE;
 	if (s->state != US_CONNECTED || !s->peer)
 		return -ENOTCONN;
 	return s->peer->dead || s->peer->rd_shut ? -EPIPE : 0;

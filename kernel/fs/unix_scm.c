@@ -67,7 +67,7 @@ static bool mark_queue(struct list *rx)
 	return more;
 }
 
-/* Connections that wait to be accepted are as reachable as their listener. */
+/* Connections that wait to be accepted (no file, in a list) are as reachable as their listener. */
 static bool mark_pending(struct usock *s)
 {
 	bool more = false;
@@ -88,7 +88,7 @@ static void mark_locked(void)
 	bool more = true;
 
 	list_for_each(s, &unix_all, all)
-		s->reachable = s->file && !suspect(s);
+		s->reachable = s->file ? !suspect(s) : list_empty(&s->pending_node);
 	while (more) {
 		more = false;
 		list_for_each(s, &unix_all, all) {
@@ -110,7 +110,7 @@ void unix_collect(void)
 	spin_lock(&unix_lock);
 	mark_locked();
 	list_for_each(s, &unix_all, all) {
-		if (s->reachable || s->dead || !suspect(s))
+		if (s->reachable || s->dead || (s->file && !suspect(s)))
 			continue;
 		list_splice_tail(&s->rx, &garbage);
 		s->rx_bytes = s->rx_count = 0;
