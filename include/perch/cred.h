@@ -41,6 +41,7 @@ struct cred {
 #define CAP_SYS_TTY_CONFIG	26
 #define CAP_MKNOD		27
 #define CAP_SYSLOG		34
+#define CAP_WAKE_ALARM		35
 #define CAP_PERFMON		38
 #define CAP_LAST		40
 #define CAP_FULL		0x1ffffffffffULL

@@ -76,7 +76,6 @@ static int try_lock(u32 __user *p, struct bucket *b, const struct futex_key *key
 {
 	u32 owner = *word & FUTEX_TID_MASK;
 	enum owner_state s;
-	int err;
 
 	if (owner == current->pid)
 		return -EDEADLK;
@@ -85,12 +84,15 @@ static int try_lock(u32 __user *p, struct bucket *b, const struct futex_key *key
 	s = owner_state(owner);
 	if (s != OWNER_ALIVE && orphan)
 		return take_free(p, b, key, word, true);
+	if (!(*word & FUTEX_WAITERS)) {	/* also if it turns out that nobody will answer, as on Linux */
+		int err = change_word(p, word, *word | FUTEX_WAITERS);
+
+		if (err)
+			return err;
+	}
 	if (s == OWNER_GONE)
 		return -ESRCH;
-	if (s == OWNER_EXITING)
-		return -EBUSY;
-	err = *word & FUTEX_WAITERS ? 0 : change_word(p, word, *word | FUTEX_WAITERS);
-	return err ? err : 1;
+	return s == OWNER_EXITING ? -EBUSY : 1;
 }
 
 /* As try_lock, over changes of the word; w is queued when the answer is 1 and try is false. */

@@ -62,6 +62,12 @@ static bool policy_known(int policy)
 	       policy == SCHED_BATCH || policy == SCHED_IDLE;
 }
 
+/* Policies that cannot be set, but whose (empty) priority range Linux tells. */
+static bool policy_foreign(int policy)
+{
+	return policy == SCHED_DEADLINE || policy == SCHED_EXT;
+}
+
 static bool policy_rt(int policy)
 {
 	return policy == SCHED_FIFO || policy == SCHED_RR;
@@ -291,7 +297,6 @@ long sys_sched_getattr(int pid, struct sched_attr_abi __user *uattr, u32 size, u
 	a.flags = t->reset_on_fork ? SCHED_FLAG_RESET_ON_FORK : 0;
 	a.priority = t->rt_prio;
 	a.nice = rt_task(t) ? 0 : t->nice;
-	a.util_max = NICE0_WEIGHT;
 	task_put(t);
 	return copy_to_user(uattr, &a, a.size) ? -EFAULT : 0;
 }
@@ -300,14 +305,14 @@ long sys_sched_get_priority_max(int policy)
 {
 	if (policy_rt(policy))
 		return MAX_RT_PRIO;
-	return policy_known(policy) || policy == SCHED_DEADLINE ? 0 : -EINVAL;
+	return policy_known(policy) || policy_foreign(policy) ? 0 : -EINVAL;
 }
 
 long sys_sched_get_priority_min(int policy)
 {
 	if (policy_rt(policy))
 		return 1;
-	return policy_known(policy) || policy == SCHED_DEADLINE ? 0 : -EINVAL;
+	return policy_known(policy) || policy_foreign(policy) ? 0 : -EINVAL;
 }
 
 /* Linux rounds a fair task's slice down to ticks, which leaves 0 at 250 Hz. */

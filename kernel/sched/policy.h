@@ -5,7 +5,8 @@
 
 #include <perch/types.h>
 
-#define SCHED_DEADLINE	6	/* not supported; only its priority range is known */
+#define SCHED_DEADLINE	6	/* these two are not supported */
+#define SCHED_EXT	7
 
 struct task;
 

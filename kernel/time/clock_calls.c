@@ -18,13 +18,10 @@ long sys_clock_gettime(int id, struct timespec64 __user *tp)
 	return put_user(ktime_to_timespec(ns), tp);
 }
 
-/* Alarm clocks want a wake-up capable RTC, which is not supported. */
 static s64 clock_resolution(int id)
 {
 	if (id == CLOCK_REALTIME_COARSE || id == CLOCK_MONOTONIC_COARSE)
 		return TICK_NSEC;
-	if (id == CLOCK_REALTIME_ALARM || id == CLOCK_BOOTTIME_ALARM)
-		return -EINVAL;
 	if (id < 0) {
 		s64 now = clock_ns(id);
 

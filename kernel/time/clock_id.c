@@ -2,8 +2,10 @@
 /*
  * Clock ids. All running clocks are monotonic time plus an offset: suspend does not exist here, so
  * BOOTTIME and MONOTONIC_RAW equal MONOTONIC, and no leap second table is known, so TAI equals
- * REALTIME (as on Linux until somebody sets the offset). The coarse ones show the last tick.
+ * REALTIME (as on Linux until somebody sets the offset). The coarse ones show the last tick. The alarm
+ * clocks would wake a suspended machine; here they only want their capability.
  */
+#include <perch/cred.h>
 #include <perch/errno.h>
 
 #include "time.h"
@@ -18,6 +20,13 @@ bool clock_is_running(int id)
 {
 	return clock_is_wall(id) || id == CLOCK_MONOTONIC || id == CLOCK_MONOTONIC_RAW ||
 	       id == CLOCK_MONOTONIC_COARSE || id == CLOCK_BOOTTIME || id == CLOCK_BOOTTIME_ALARM;
+}
+
+long clock_alarm_allowed(int id)
+{
+	if (id != CLOCK_REALTIME_ALARM && id != CLOCK_BOOTTIME_ALARM)
+		return 0;
+	return capable(CAP_WAKE_ALARM) ? 0 : -EPERM;
 }
 
 s64 clock_offset(int id)

@@ -89,7 +89,8 @@ static long sleep_cpu(int id, ktime t, bool absolute, struct timespec64 __user *
 
 static bool can_sleep_on(int id)
 {
-	return id == CLOCK_REALTIME || id == CLOCK_MONOTONIC || id == CLOCK_BOOTTIME || id == CLOCK_TAI;
+	return id == CLOCK_REALTIME || id == CLOCK_MONOTONIC || id == CLOCK_BOOTTIME || id == CLOCK_TAI ||
+	       id == CLOCK_REALTIME_ALARM || id == CLOCK_BOOTTIME_ALARM;
 }
 
 static long sleep_on(int id, ktime t, bool absolute, struct timespec64 __user *rem)
@@ -105,7 +106,7 @@ static long sleep_on(int id, ktime t, bool absolute, struct timespec64 __user *r
 static long refuse(int id)
 {
 	if (id == CLOCK_MONOTONIC_RAW || id == CLOCK_REALTIME_COARSE || id == CLOCK_MONOTONIC_COARSE ||
-	    id == CLOCK_REALTIME_ALARM || id == CLOCK_BOOTTIME_ALARM || id == CLOCK_THREAD_CPUTIME_ID)
+	    id == CLOCK_THREAD_CPUTIME_ID)
 		return -EOPNOTSUPP;
 	return clock_is_cpu(id) || can_sleep_on(id) ? 0 : -EINVAL;
 }
@@ -123,6 +124,9 @@ long sys_clock_nanosleep(int id, int flags, const struct timespec64 __user *req,
 		return -EFAULT;
 	if (!timespec_valid(&t))
 		return -EINVAL;
+	err = clock_alarm_allowed(id);
+	if (err)
+		return err;
 	if (clock_is_cpu(id))
 		return sleep_cpu(id, timespec_to_ktime(&t), absolute, rem);
 	return sleep_on(id, timespec_to_ktime(&t), absolute, absolute ? NULL : rem);

@@ -216,12 +216,11 @@ void posix_timers_free(struct itimer *it)
 
 static long check_clock(int id)
 {
-	if (id == CLOCK_MONOTONIC_RAW || id == CLOCK_REALTIME_COARSE || id == CLOCK_MONOTONIC_COARSE ||
-	    id == CLOCK_REALTIME_ALARM || id == CLOCK_BOOTTIME_ALARM)
+	if (id == CLOCK_MONOTONIC_RAW || id == CLOCK_REALTIME_COARSE || id == CLOCK_MONOTONIC_COARSE)
 		return -EOPNOTSUPP;
 	if (id < 0)
 		return clock_ns(id) < 0 ? -EINVAL : 0;
-	return clock_is_running(id) || clock_is_cpu(id) ? 0 : -EINVAL;
+	return clock_is_running(id) || clock_is_cpu(id) ? clock_alarm_allowed(id) : -EINVAL;
 }
 
 /* A CPU clock that names another process's time cannot be watched by our own ticks. */
@@ -396,14 +395,15 @@ long sys_timer_create(int clockid, const struct sigevent_abi __user *uev, int __
 
 /* --- set and get. itimer.lock held */
 
+/* An armed timer that is due but has not fired yet shows 1 ns, if it fires at all. */
 static void get_setting(struct posix_timer *pt, struct itimerspec_abi *out)
 {
-	s64 left = 0;
+	s64 left = 0, least = pt->notify == SIGEV_NONE ? 0 : 1;
 
 	if (pt->cpu_expires)
-		left = max_t(s64, pt->cpu_expires - cpu_value(pt), 1);
+		left = max_t(s64, pt->cpu_expires - cpu_value(pt), least);
 	else if (timer_armed(&pt->timer))
-		left = max_t(s64, pt->timer.expires - ktime_now(), 1);
+		left = max_t(s64, pt->timer.expires - ktime_now(), least);
 	out->interval = ktime_to_timespec(pt->interval);
 	out->value = ktime_to_timespec(left);
 }
@@ -441,9 +441,9 @@ static long settime(int id, bool absolute, const struct itimerspec_abi *new, str
 	get_setting(pt, old);
 	disarm(pt);
 	pt->interval = 0;
+	pt->overrun = 0;
 	if (new->value.tv_sec || new->value.tv_nsec) {
 		pt->interval = timespec_to_ktime(&new->interval);
-		pt->overrun = 0;
 		arm(pt, timespec_to_ktime(&new->value), absolute);
 	}
 	spin_unlock_irqrestore(&pt->owner->lock, flags);

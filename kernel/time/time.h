@@ -32,6 +32,7 @@ void posix_timers_clock_set(void);	/* then re-arm absolute timers on it. Any con
 bool clock_is_wall(int clockid);		/* REALTIME and its kin */
 bool clock_is_running(int clockid);		/* any but CPU-time clocks */
 s64 clock_offset(int clockid);
+long clock_alarm_allowed(int clockid);		/* -EPERM: an alarm clock without CAP_WAKE_ALARM */
 
 /* CPU clocks (cpuclock.c). Value in ns or -EINVAL. Process context. */
 bool clock_is_cpu(int clockid);

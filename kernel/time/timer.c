@@ -65,6 +65,8 @@ void timer_start(struct timer *t, ktime expires)
 	bool done;
 
 	ASSERT(t->fn);
+	if (expires < 0)	/* before the machine started: now */
+		expires = 0;
 	do {
 		timer_cancel(t);
 		spin_lock(&q->lock);
