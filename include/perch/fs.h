@@ -168,6 +168,7 @@ struct mount {
 	struct mount *parent;		/* NULL: the root */
 	struct dentry *point;		/* in parent */
 	u32 flags;			/* MS_RDONLY, MS_NOEXEC... */
+	u32 writers;			/* regular files open for writing; atomic */
 	u32 id;
 	char *source;
 	struct list node;		/* all mounts, order of mounting; mount_lock */

@@ -53,12 +53,23 @@ static void set_owner(struct file *f, int type, u32 pid)
 	spin_unlock_irqrestore(&f->owner.lock, flags);
 }
 
+static bool group_exists(u32 pgid)
+{
+	u64 flags = spin_lock_irqsave(&task_lock);
+	struct process *p = process_next(1);
+
+	while (p && p->pgid != pgid)
+		p = process_next(p->pid + 1);
+	spin_unlock_irqrestore(&task_lock, flags);
+	return p;
+}
+
 static bool pid_exists(int type, u32 pid)
 {
 	struct task *t;
 
 	if (type == F_OWNER_PGRP)
-		return true;	/* a group that is gone gets nothing */
+		return group_exists(pid);
 	t = task_find_get(pid);
 	if (t)
 		task_put(t);

@@ -46,6 +46,21 @@ struct file *file_new(const struct path *p, u32 flags, const struct file_ops *op
 	return f;
 }
 
+int file_begin_write(struct file *f)
+{
+	int err = inode_get_write(f->inode);
+
+	if (!err)
+		atomic_inc(&f->path.mnt->writers);
+	return err;
+}
+
+void file_end_write(struct file *f)
+{
+	atomic_dec(&f->path.mnt->writers);
+	inode_put_write(f->inode);
+}
+
 struct file *file_get(struct file *f)
 {
 	ref_get(&f->refs);
@@ -62,7 +77,7 @@ static void file_free(struct file *f)
 	if (f->ops->release)
 		f->ops->release(f);
 	if ((f->mode & FMODE_WRITE) && S_ISREG(f->inode->mode))
-		inode_put_write(f->inode);
+		file_end_write(f);
 	path_put(&f->path);
 	kfree(f);
 }

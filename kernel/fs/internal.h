@@ -149,6 +149,9 @@ int tmpfs_add_seals(struct file *f, u32 seals);
 /* --- file.c, fdtable.c --------------------------------------------------------------------- */
 struct file *file_alloc(void);
 struct file *file_new(const struct path *p, u32 flags, const struct file_ops *ops);
+/* Count f as a writer of its inode (0, -ETXTBSY) and of its mount; the last put ends it. */
+int file_begin_write(struct file *f);
+void file_end_write(struct file *f);
 void anon_init(void);
 int fd_new(struct file *f, u32 flags);		/* alloc and install; puts f on error */
 int fd_dup_from(struct file *f, int min, bool cloexec);

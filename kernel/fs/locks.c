@@ -14,6 +14,7 @@
 #define LOCK_EX	2
 #define LOCK_NB	4
 #define LOCK_UN	8
+#define LOCK_MAND 32
 
 enum lock_kind { KIND_FLOCK, KIND_POSIX, KIND_OFD };
 
@@ -381,6 +382,8 @@ long sys_flock(int fd, u32 cmd)
 	struct file *f;
 	long ret;
 
+	if (cmd & LOCK_MAND)	/* mandatory locks are gone, asking for them does nothing */
+		return 0;
 	if (op != LOCK_SH && op != LOCK_EX && op != LOCK_UN)
 		return -EINVAL;
 	f = fd_get_io(fd);

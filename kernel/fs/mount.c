@@ -276,8 +276,10 @@ static int check_target(const struct mount *m, const struct path *at)
 		return -ENOENT;
 	if (S_ISDIR(m->root->inode->mode) != S_ISDIR(at->dentry->inode->mode))
 		return -ENOTDIR;
-	if (at->mnt->sb == m->sb && at->dentry == at->mnt->root && at->mnt->root == m->root)
-		return -EBUSY;	/* the same thing is on top already */
+	/* The same thing is on top already. (Each mount of proc is its own file system on Linux.) */
+	if (at->mnt->sb == m->sb && at->dentry == at->mnt->root && at->mnt->root == m->root &&
+	    m->sb->magic != PROC_MAGIC)
+		return -EBUSY;
 	return 0;
 }
 
@@ -361,10 +363,24 @@ static int mount_move(const struct path *at, const char *source)
 	return err;
 }
 
+static bool has_writers(const struct super *sb)
+{
+	struct mount *m;
+	bool yes = false;
+
+	spin_lock(&mount_lock);
+	list_for_each(m, &mounts, node)
+		yes |= m->sb == sb && atomic_read(&m->writers);
+	spin_unlock(&mount_lock);
+	return yes;
+}
+
 static int remount(const struct path *at, u32 flags, const char *data)
 {
 	if (at->dentry != at->mnt->root)
 		return -EINVAL;
+	if ((flags & MS_RDONLY) && has_writers(at->mnt->sb))
+		return -EBUSY;
 	if (!(flags & (MS_NOATIME | MS_STRICTATIME)))
 		flags |= MS_RELATIME;
 	WRITE_ONCE(at->mnt->flags, flags & KEPT_FLAGS);

@@ -91,11 +91,11 @@ static int run_open(struct file *f, bool writes)
 	int err = 0;
 
 	if (writes)
-		err = inode_get_write(f->inode);
+		err = file_begin_write(f);
 	if (!err && f->ops->open) {
 		err = f->ops->open(f->inode, f);
 		if (err && writes)
-			inode_put_write(f->inode);
+			file_end_write(f);
 	}
 	return err;
 }

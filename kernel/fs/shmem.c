@@ -49,7 +49,7 @@ struct file *shmem_file(const char *name, u64 size)
 	f = file_new(&p, O_RDWR | O_LARGEFILE, &tmpfs_file_ops);
 	if (!f)
 		return ERR_PTR(-ENOMEM);
-	if (inode_get_write(i))
+	if (file_begin_write(f))
 		BUG();		/* nobody can be executing a file that was just made */
 	return f;
 }

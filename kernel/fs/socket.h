@@ -82,10 +82,12 @@ struct usock {
 	struct { int on, seconds; } linger;
 	u32 inflight;		/* messages that carry our file */
 	bool reachable;		/* collector's mark */
+	struct list mark_node;	/* marked, its queue not looked at yet */
 };
 
 extern spinlock unix_lock;
 extern struct list unix_all;
+extern u32 nr_unix;			/* sockets in unix_all; unix_lock */
 extern const struct file_ops sock_ops;
 
 static inline bool is_stream(const struct usock *s)
@@ -132,6 +134,7 @@ void umsg_free_list(struct list *l);	/* iterative: messages may carry sockets th
 void scm_put(struct scm *scm);
 struct ucred_abi scm_own_cred(void);
 void scm_count(const struct scm *scm, int change);	/* files of sockets in flight; unix_lock */
+u32 scm_inflight(void);
 void unix_collect(void);		/* free sockets that only messages refer to */
 
 /* --- sockopt.c ------------------------------------------------------------------------------- */

@@ -14,6 +14,8 @@
 #define MAX_CONTROL	65536
 #define CMSG_HEAD	sizeof(struct cmsghdr_abi)
 
+#define ETOOMANYREFS	109
+
 struct msghdr_abi {
 	u64 name;
 	u32 namelen, pad;
@@ -70,6 +72,8 @@ static int take_fds(struct scm *scm, const int *fds, u32 n)
 {
 	if (scm->nr + n > SCM_MAX_FDS)
 		return -EINVAL;
+	if (scm_inflight() > fd_limit() && !capable(CAP_SYS_RESOURCE) && !capable(CAP_SYS_ADMIN))
+		return -ETOOMANYREFS;
 	if (!scm->files) {
 		scm->files = kcalloc(SCM_MAX_FDS, sizeof(scm->files[0]));
 		if (!scm->files)

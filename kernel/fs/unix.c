@@ -13,6 +13,7 @@
 
 spinlock unix_lock = SPINLOCK_INIT;
 struct list unix_all = LIST_INIT(unix_all);
+u32 nr_unix;
 
 /* --- life ------------------------------------------------------------------------------------ */
 
@@ -28,6 +29,7 @@ struct usock *usock_alloc(int type)
 	list_init(&s->rx);
 	list_init(&s->pending);
 	list_init(&s->pending_node);
+	list_init(&s->mark_node);
 	waitq_init(&s->wq);
 	fasync_init(&s->fasync);
 	s->sndbuf = s->rcvbuf = DEFAULT_BUF;
@@ -35,6 +37,7 @@ struct usock *usock_alloc(int type)
 	s->cred = scm_own_cred();
 	spin_lock(&unix_lock);
 	list_add_tail(&s->all, &unix_all);
+	nr_unix++;
 	spin_unlock(&unix_lock);
 	return s;
 }
@@ -46,6 +49,7 @@ void usock_put(struct usock *s)
 	ASSERT(list_empty(&s->rx) && list_empty(&s->pending) && !s->peer);
 	spin_lock(&unix_lock);
 	list_del(&s->all);
+	nr_unix--;
 	spin_unlock(&unix_lock);
 	inode_put(s->inode);
 	kfree(s);
@@ -262,8 +266,10 @@ static int bind_path(struct usock *s, const struct sock_addr *a, u32 len)
 		memset(s->addr.path + strlen(name), 0, SUN_PATH - strlen(name));
 	}
 	spin_unlock(&unix_lock);
-	if (err)
+	if (err) {
 		inode_put(p.dentry->inode);
+		vfs_unlink(AT_FDCWD, name);
+	}
 	path_put(&p);
 	return err;
 }
@@ -277,8 +283,6 @@ int unix_bind(struct usock *s, const struct sock_addr *a, u32 len)
 	err = check_addr(a, len);
 	if (err)
 		return err;
-	if (READ_ONCE(s->addr_len))
-		return -EINVAL;
 	return is_abstract(a, len) ? bind_abstract(s, a, len) : bind_path(s, a, len);
 }
 
@@ -325,13 +329,13 @@ void unix_pair(struct usock *a, struct usock *b)
 /* Why to cannot be connected to now; -EAGAIN: its queue is full. unix_lock held. */
 static int refuse_locked(const struct usock *s, const struct usock *to)
 {
-	if (s->state == US_CONNECTED)
-		return -EISCONN;
-	if (s->state != US_FREE)
-		return -EINVAL;
 	if (to->dead || to->state != US_LISTENING || to->rd_shut)
 		return -ECONNREFUSED;
-	return to->nr_pending > to->backlog ? -EAGAIN : 0;
+	if (to->nr_pending > to->backlog)
+		return -EAGAIN;
+	if (s->state == US_CONNECTED)
+		return -EISCONN;
+	return s->state == US_FREE ? 0 : -EINVAL;
 }
 
 /* One attempt; fresh becomes the server's end. */

@@ -244,7 +244,7 @@ static struct usock *dgram_target(struct usock *s, const struct sock_addr *to, u
 
 static bool queue_full(const struct usock *s, const struct usock *to)
 {
-	return to->peer != s && to->rx_count >= DGRAM_QUEUE;
+	return to->peer != s && to->rx_count > DGRAM_QUEUE;
 }
 
 /* 0, -EAGAIN: the queue is full, other: give up. */
@@ -272,6 +272,22 @@ static int dgram_queue(struct usock *s, struct usock *to, struct umsg *m)
 static bool dgram_can_go(const struct usock *s, const struct usock *to)
 {
 	return !queue_full(s, to) || READ_ONCE(to->dead) || READ_ONCE(s->wr_shut);
+}
+
+/* The partner has gone: the next send says ENOTCONN. */
+static void forget_peer(struct usock *s, struct usock *gone)
+{
+	bool forgot = false;
+
+	spin_lock(&unix_lock);
+	if (s->peer == gone) {
+		s->peer = NULL;
+		s->state = US_FREE;
+		forgot = true;
+	}
+	spin_unlock(&unix_lock);
+	if (forgot)
+		usock_put(gone);
 }
 
 static ssize_t dgram_deliver(struct usock *s, struct usock *to, struct umsg *m, bool nonblock)
@@ -314,6 +330,8 @@ static ssize_t dgram_send(struct usock *s, struct uio *u, const struct sock_addr
 	err = dgram_deliver(s, t, m, nonblock);
 	if (err) {
 		drop_unsent(m, scm);
+		if (err == -ECONNREFUSED)
+			forget_peer(s, t);
 		if (err == -EPIPE && !(flags & MSG_NOSIGNAL))
 			send_signal_task(current, SIGPIPE, NULL);
 	} else {

@@ -29,6 +29,11 @@ void scm_put(struct scm *scm)
 	scm->nr = 0;
 }
 
+u32 scm_inflight(void)
+{
+	return READ_ONCE(total_inflight);
+}
+
 void scm_count(const struct scm *scm, int change)
 {
 	for (u32 i = 0; i < scm->nr; i++) {
@@ -48,56 +53,58 @@ static bool suspect(const struct usock *s)
 	return s->inflight && s->file && ref_read(&s->file->refs) == (int)s->inflight;
 }
 
-/* Mark what the messages of one queue carry. True if something was newly marked. */
-static bool mark_queue(struct list *rx)
+static void mark(struct usock *s, struct list *todo)
 {
-	bool more = false;
+	if (s->reachable)
+		return;
+	s->reachable = true;
+	list_add_tail(&s->mark_node, todo);
+}
+
+/* What the messages in a reachable queue carry is reachable, and connections that wait to be accepted. */
+static void mark_from(struct usock *s, struct list *todo)
+{
+	struct usock *e;
 	struct umsg *m;
 
-	list_for_each(m, rx, node) {
+	list_for_each(m, &s->rx, node) {
 		for (u32 i = 0; i < m->scm.nr; i++) {
-			struct usock *s = sock_of(m->scm.files[i]);
-
-			if (s && !s->reachable) {
-				s->reachable = true;
-				more = true;
-			}
+			e = sock_of(m->scm.files[i]);
+			if (e)
+				mark(e, todo);
 		}
 	}
-	return more;
+	list_for_each(e, &s->pending, pending_node)
+		mark(e, todo);
 }
 
-/* Connections that wait to be accepted (no file, in a list) are as reachable as their listener. */
-static bool mark_pending(struct usock *s)
-{
-	bool more = false;
-	struct usock *e;
-
-	list_for_each(e, &s->pending, pending_node) {
-		if (!e->reachable) {
-			e->reachable = true;
-			more = true;
-		}
-	}
-	return more;
-}
-
+/* Each socket and each message is looked at once. */
 static void mark_locked(void)
 {
+	LIST_HEAD(todo);
 	struct usock *s;
-	bool more = true;
 
 	list_for_each(s, &unix_all, all)
-		s->reachable = s->file ? !suspect(s) : list_empty(&s->pending_node);
-	while (more) {
-		more = false;
-		list_for_each(s, &unix_all, all) {
-			if (s->reachable) {
-				more |= mark_queue(&s->rx);
-				more |= mark_pending(s);
-			}
-		}
+		s->reachable = false;
+	list_for_each(s, &unix_all, all)
+		if (s->file ? !suspect(s) : list_empty(&s->pending_node))
+			mark(s, &todo);
+	while (!list_empty(&todo)) {
+		s = list_first(&todo, struct usock, mark_node);
+		list_del(&s->mark_node);
+		mark_from(s, &todo);
 	}
+}
+
+/* A round costs O(sockets): it is worth one when that many closings have had a chance to leave some. */
+static bool worth_it_locked(void)
+{
+	static u32 closed;
+
+	if (!total_inflight || ++closed * 8 < nr_unix)
+		return false;
+	closed = 0;
+	return true;
 }
 
 void unix_collect(void)
@@ -108,6 +115,10 @@ void unix_collect(void)
 	if (!READ_ONCE(total_inflight))
 		return;
 	spin_lock(&unix_lock);
+	if (!worth_it_locked()) {
+		spin_unlock(&unix_lock);
+		return;
+	}
 	mark_locked();
 	list_for_each(s, &unix_all, all) {
 		if (s->reachable || s->dead || (s->file && !suspect(s)))
