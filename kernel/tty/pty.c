@@ -13,6 +13,7 @@
 #include <perch/cred.h>
 #include <perch/page.h>
 #include <perch/printk.h>
+#include <perch/procfs.h>
 #include <perch/task.h>
 #include <perch/uaccess.h>
 #include <stdio.h>
@@ -406,8 +407,26 @@ static const struct file_ops master_fops = {
 
 static const struct file_ops ptmx_fops = { .open = ptmx_open };
 
+static int pty_count_show(struct textbuf *b, void *arg)
+{
+	u32 n = 0;
+
+	for (u32 k = pty_next(0); k < PTY_MAX; k = pty_next(k + 1))
+		n++;
+	text_printf(b, "%u\n", n);
+	return 0;
+}
+
+static int pty_max_show(struct textbuf *b, void *arg)
+{
+	text_printf(b, "%u\n", PTY_MAX);
+	return 0;
+}
+
 void pty_init(void)
 {
+	static const struct knode_ops count_ops = { .show = pty_count_show };
+	static const struct knode_ops max_ops = { .show = pty_max_show };
 	int err = chrdev_register(5, 2, 1, "/dev/ptmx", &ptmx_fops);
 
 	if (!err)
@@ -416,5 +435,7 @@ void pty_init(void)
 		err = devtmpfs_add("ptmx", S_IFCHR | 0666, mkdev(5, 2));
 	if (err)
 		pr_err("pty: error %d\n", -err);
+	knode_file(proc_sys_root, "kernel/pty/nr", 0444, &count_ops, NULL);
+	knode_file(proc_sys_root, "kernel/pty/max", 0444, &max_ops, NULL);
 	devpts_init();
 }

@@ -4,6 +4,7 @@
 #include <asm/ptrace.h>
 #include <perch/boot.h>
 #include <perch/cred.h>
+#include <perch/kallsyms.h>
 #include <perch/mm.h>
 #include <perch/page.h>
 #include <perch/perf.h>
@@ -216,10 +217,32 @@ PID_SHOW(pid_stack_show)
 	return 0;
 }
 
-/* Where a task sleeps: 0, as for those who may not know. */
+/* What everything sleeps through: it does not say why. */
+static bool is_sleep_function(const char *name)
+{
+	static const char *const names[] = { "schedule", "sleep_until", "mutex_lock", "wait_for_completion" };
+
+	for (size_t k = 0; k < ARRAY_SIZE(names); k++)
+		if (!strncmp(name, names[k], strlen(names[k])))
+			return true;
+	return false;
+}
+
+/* The function in which a task sleeps; 0 if it runs, or for those who may not know. */
 PID_SHOW(pid_wchan_show)
 {
-	text_puts(b, "0");
+	u64 pcs[8], start, size;
+	const char *name = NULL;
+	u32 n = 0;
+
+	if (ptrace_may_access(t) && READ_ONCE(t->state) != TASK_RUNNING && !t->exit_state)
+		n = arch_stack_trace(t, pcs, ARRAY_SIZE(pcs));
+	for (u32 k = 0; k < n; k++) {
+		name = kallsyms_lookup(pcs[k], &start, &size);
+		if (name && !is_sleep_function(name))
+			break;
+	}
+	text_puts(b, name ? name : "0");
 	return 0;
 }
 
