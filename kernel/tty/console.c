@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The console terminal on the UART that the kernel log uses, and the device nodes console (always the
- * system's), tty (the opener's own terminal) and the UART's name.
+ * The console terminal on the UART that the kernel log uses, and the device nodes console (always
+ * the system's), tty (the opener's own terminal) and the UART's name.
  */
 #include "internal.h"
 #include <perch/printk.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file system of pseudo terminals: ptmx and a node for each pair whose master is open. All mounts
- * show the same. Owner and mode of a node are the pair's.
+ * The file system of pseudo terminals: ptmx and a node for each pair whose master is open. All
+ * mounts show the same. Owner and mode of a node are the pair's.
  */
 #include "internal.h"
 #include <perch/cred.h>
@@ -69,7 +69,9 @@ static int node_setattr(struct inode *i, const struct iattr *a)
 	return 0;
 }
 
-static const struct inode_ops node_iops = { .setattr = node_setattr, .revalidate = node_revalidate };
+static const struct inode_ops node_iops = {
+	.setattr = node_setattr, .revalidate = node_revalidate,
+};
 static const struct inode_ops ptmx_iops = { .setattr = node_setattr };
 
 static struct inode *ptmx_inode(struct super *sb)
@@ -189,10 +191,11 @@ static int devpts_mount(struct super *sb, const char *source, const char *data)
 		return err;
 	sb->magic = DEVPTS_MAGIC;
 	if (pts_gid == UINT32_MAX)
-		snprintf(sb->options, sizeof(sb->options), "mode=%03o,ptmxmode=%03o", pts_mode, ptmx_mode);
+		snprintf(sb->options, sizeof(sb->options), "mode=%03o,ptmxmode=%03o", pts_mode,
+			 ptmx_mode);
 	else
-		snprintf(sb->options, sizeof(sb->options), "gid=%u,mode=%03o,ptmxmode=%03o", pts_gid,
-			 pts_mode, ptmx_mode);
+		snprintf(sb->options, sizeof(sb->options), "gid=%u,mode=%03o,ptmxmode=%03o",
+			 pts_gid, pts_mode, ptmx_mode);
 	i = inode_alloc(sb, S_IFDIR | 0755);
 	if (!i)
 		return -ENOMEM;

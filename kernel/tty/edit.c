@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Editing of the line that is being typed, and its echo: erase, word erase, kill, reprint. The edited
- * line is [canon, head) of the input ring. All functions want tty->lock.
+ * Editing of the line that is being typed, and its echo: erase, word erase, kill, reprint. The
+ * edited line is [canon, head) of the input ring. All functions want tty->lock.
  *
- * Erasing a character on the screen means knowing how wide its echo was: two columns for ^X, as many
- * as up to the next stop for a tab, none for the tail bytes of a UTF-8 character.
+ * Erasing a character on the screen means knowing how wide its echo was: two columns for ^X, as
+ * many as up to the next stop for a tab, none for the tail bytes of a UTF-8 character.
  */
 #include "internal.h"
 #include <ctype.h>
@@ -54,7 +54,8 @@ static void rub_out(struct tty *t, u32 columns)
 	}
 }
 
-/* Columns that the echo of the line up to head takes since its last tab; *after_tab: there is one. */
+/* Columns that the echo of the line up to head takes since its last tab; *after_tab: there is one.
+ * */
 static u32 columns_before(const struct tty *t, bool *after_tab)
 {
 	u32 n = 0;
@@ -112,8 +113,8 @@ static void show_erased(struct tty *t, u8 c, bool by_erase, u32 bytes)
 	}
 }
 
-/* Take the last character out of the line: its first byte, the number of bytes in *bytes. False: what is
- * there is only the tail of a character. */
+/* Take the last character out of the line: its first byte, the number of bytes in *bytes. False:
+ * what is there is only the tail of a character. */
 static bool last_char(const struct tty *t, u8 *c, u32 *bytes)
 {
 	u32 k = t->head;

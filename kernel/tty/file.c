@@ -49,7 +49,9 @@ int tty_open_file(struct tty *t, struct file *f, bool console, bool may_control)
 		kfree(tf);
 		return err;
 	}
-	*tf = (struct tty_file){ .tty = t, .hangups = atomic_read(&t->hangups), .console = console };
+	*tf = (struct tty_file){
+		.tty = t, .hangups = atomic_read(&t->hangups), .console = console,
+	};
 	f->priv = tf;
 	f->ops = &tty_fops;
 	atomic_inc(&t->opened);

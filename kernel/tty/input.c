@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Characters coming in from the line (usually in the UART's interrupt): mapping, flow control, signal
- * characters, and into the ring, with echo. Line editing is in edit.c, taking lines out in read.c.
+ * Characters coming in from the line (usually in the UART's interrupt): mapping, flow control,
+ * signal characters, and into the ring, with echo. Line editing is in edit.c, taking lines out in
+ * read.c.
  *
- * The whole batch is handled under tty->lock; signals and wake-ups are collected and done after it is
- * dropped, because sending a signal takes task_lock.
+ * The whole batch is handled under tty->lock; signals and wake-ups are collected and done after it
+ * is dropped, because sending a signal takes task_lock.
  */
 #include "internal.h"
 #include <ctype.h>
@@ -44,7 +45,8 @@ void tty_flush_input(struct tty *t)
 	memset(t->line_end, 0, sizeof(t->line_end));
 }
 
-/* ICANON was switched: what waits is not edited any more. It can be read at once in both directions. */
+/* ICANON was switched: what waits is not edited any more. It can be read at once in both
+ * directions. */
 void tty_mode_changed(struct tty *t, const struct termios_abi *old)
 {
 	if (!((old->lflag ^ t->tio.t.lflag) & ICANON))
@@ -76,7 +78,8 @@ u32 tty_input_room(struct tty *t)
 	return room;
 }
 
-/* Append c. In a full ring the last character of an unfinished line is overwritten, else c is lost. */
+/* Append c. In a full ring the last character of an unfinished line is overwritten, else c is
+ * lost. */
 static bool put_char(struct tty *t, u8 c)
 {
 	if (in_used(t) >= TTY_IN_SIZE) {

@@ -69,7 +69,8 @@ enum { VINTR, VQUIT, VERASE, VKILL, VEOF, VTIME, VMIN, VSWTC, VSTART, VSTOP, VSU
 
 struct tty;
 struct tty_ops {
-	/* There is output, or the way is free again: send what the line takes. tty->lock held, IRQs off. */
+	/* There is output, or the way is free again: send what the line takes. tty->lock held,
+	 * IRQs off. */
 	void (*start)(struct tty *t);
 	/* Input was taken from a full buffer. No lock held, process context. Optional. */
 	void (*unthrottle)(struct tty *t);
@@ -86,14 +87,14 @@ struct tty {
 	struct termios2_abi tio;	/* (l) */
 	struct winsize_abi ws;		/* (l) */
 
-	/* Input ring: free-running indices. [tail, canon) are complete lines, [canon, head) the line
-	 * being edited; without ICANON all of [tail, head) can be read. */
+	/* Input ring: free-running indices. [tail, canon) are complete lines, [canon, head) the
+	 * line being edited; without ICANON all of [tail, head) can be read. */
 	u8 in[TTY_IN_SIZE];		/* (l) */
 	u64 line_end[TTY_IN_SIZE / 64];	/* (l) bit: the character at this index ends a line */
 	u32 head, canon, tail;		/* (l) */
 	bool lnext;			/* (l) the next character is literal */
 	bool erasing;			/* (l) inside ECHOPRT's \.../ */
-	bool pushed;			/* (l) the last line is what was there when ICANON came on */
+	bool pushed;		/* (l) the last line is what was there when ICANON came on */
 
 	/* Output ring, emptied by ops->start or by the master's reads. */
 	u8 out[TTY_OUT_SIZE];		/* (l) */
@@ -122,11 +123,11 @@ static inline struct tty *file_tty(struct file *f) { return ((struct tty_file *)
 bool tty_file_dead(struct file *f);		/* hung up since it was opened */
 extern const struct file_ops tty_fops;
 
-/* --- input.c: characters come in; edit.c: line editing and echo ---------------------------------------- */
+/* --- input.c: characters come in; edit.c: line editing and echo ----------------------------- */
 
 /* Characters from the line. Any context. */
 void tty_input(struct tty *t, const u8 *s, size_t n);
-u32 tty_input_room(struct tty *t);		/* how many characters tty_input would keep. Any context */
+u32 tty_input_room(struct tty *t);	/* how many characters tty_input would keep. Any context */
 /* lock held: */
 void edit_erase(struct tty *t, u8 c);		/* ERASE, WERASE or KILL */
 void edit_reprint(struct tty *t);
@@ -136,27 +137,28 @@ void echo_raw(struct tty *t, u8 c);
 void tty_flush_input(struct tty *t);
 void tty_mode_changed(struct tty *t, const struct termios_abi *old);
 
-/* --- output.c -------------------------------------------------------------------------------------------- */
+/* --- output.c ------------------------------------------------------------------------------- */
 
 static inline u32 out_used(const struct tty *t) { return t->out_head - t->out_tail; }
 static inline u32 out_free(const struct tty *t) { return TTY_OUT_SIZE - out_used(t); }
-/* Queue one character with output processing. False: no room for it and what it expands to. lock held. */
+/* Queue one character with output processing. False: no room for it and what it expands to. lock
+ * held. */
 bool out_char(struct tty *t, u8 c);
 bool out_char_raw(struct tty *t, u8 c);
 /* Take up to n characters from the output ring. lock held. */
 size_t out_take(struct tty *t, u8 *s, size_t n);
-void tty_start(struct tty *t);			/* lock held: ops->start unless stopped, wake writers */
+void tty_start(struct tty *t);		/* lock held: ops->start unless stopped, wake writers */
 void tty_set_stopped(struct tty *t, bool stopped);	/* takes lock */
 ssize_t tty_write(struct file *f, struct uio *u, loff *pos);
 int tty_drain(struct tty *t, struct file *f);	/* wait until all is sent: 0, -ERESTARTSYS, -EIO */
 
-/* --- read.c ------------------------------------------------------------------------------------------------ */
+/* --- read.c --------------------------------------------------------------------------------- */
 
 ssize_t tty_read(struct file *f, struct uio *u, loff *pos);
 bool tty_input_available(struct tty *t, bool for_poll);		/* lock held */
 u32 tty_input_count(struct tty *t);				/* FIONREAD; takes lock */
 
-/* --- ioctl.c, jobctl.c ----------------------------------------------------------------------------------- */
+/* --- ioctl.c, jobctl.c ---------------------------------------------------------------------- */
 
 long tty_ioctl(struct file *f, u32 cmd, u64 arg);
 /* The same for f a file of t or of its master. */
@@ -169,15 +171,16 @@ long tty_give_up(struct tty *t);			/* TIOCNOTTY */
 long tty_set_pgrp(struct tty *t, int pgrp);
 void tty_hangup(struct tty *t);				/* process context */
 void tty_signal_group(struct tty *t, int sig);		/* foreground group; any context */
-struct tty *current_tty_get(void);			/* controlling terminal, referenced (pty), or NULL */
+struct tty *current_tty_get(void);	/* controlling terminal, referenced (pty), or NULL */
 
-/* --- pty.c ------------------------------------------------------------------------------------------------- */
+/* --- pty.c ---------------------------------------------------------------------------------- */
 
 #define PTY_MAX		256U
 #define PTS_MAJOR	136
 
 /*
- * A pair: the terminal (slave) and the master, which sees the terminal's output and types its input.
+ * A pair: the terminal (slave) and the master, which sees the terminal's output and types its
+ * input.
  * (p) pty_lock  (I) immutable. References: the master's file, each slave file, and lookups.
  */
 struct pty {
@@ -198,7 +201,8 @@ void devpts_init(void);
 struct pty *pty_find(u32 index);	/* with an open master; referenced, or NULL */
 u32 pty_next(u32 from);			/* the smallest such index >= from, or PTY_MAX */
 void pty_put(struct pty *p);		/* process context */
-void pty_tty_get(struct tty *t);	/* a reference on the pair, if t belongs to one; any context */
+/* A reference on the pair, if t belongs to one; any context. */
+void pty_tty_get(struct tty *t);
 void pty_tty_put(struct tty *t);	/* process context */
 int pty_slave_opened(struct tty *t);	/* counts the open; -EIO when locked or without a master */
 void pty_slave_closed(struct tty *t);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Terminal settings and questions: the ioctls of tty_ioctl(4). Numbers from asm-generic/ioctls.h. */
+/* Terminal settings and questions: the ioctls of tty_ioctl(4). Numbers from asm-generic/ioctls.h.
+ * */
 #include "internal.h"
 #include <perch/cred.h>
 #include <perch/printk.h>
@@ -58,7 +59,7 @@ static long copy_in(void *p, u64 arg, size_t n)
 	return copy_from_user(p, (const void __user *)arg, n) ? -EFAULT : 0;
 }
 
-/* --- termios ---------------------------------------------------------------------------------------------- */
+/* --- termios -------------------------------------------------------------------------------- */
 
 static struct termios2_abi get_termios(struct tty *t)
 {
@@ -84,10 +85,11 @@ static long get_termio(struct tty *t, u64 arg)
 /* The speed that a code in cflag means; 0 for codes without one. */
 static u32 code_speed(u32 cflag)
 {
-	static const u32 low[] = { 0, 50, 75, 110, 134, 150, 200, 300, 600, 1200, 1800, 2400, 4800, 9600,
-				   19200, 38400 };
-	static const u32 high[] = { 0, 57600, 115200, 230400, 460800, 500000, 576000, 921600, 1000000,
-				    1152000, 1500000, 2000000, 2500000, 3000000, 3500000, 4000000 };
+	static const u32 low[] = { 0, 50, 75, 110, 134, 150, 200, 300, 600, 1200, 1800, 2400, 4800,
+				   9600, 19200, 38400 };
+	static const u32 high[] = { 0, 57600, 115200, 230400, 460800, 500000, 576000, 921600,
+				    1000000, 1152000, 1500000, 2000000, 2500000, 3000000, 3500000,
+				    4000000 };
 
 	return cflag & 0010000 ? high[cflag & 15] : low[cflag & 15];
 }
@@ -161,7 +163,7 @@ static long set_termios(struct tty *t, struct file *f, u32 cmd, u64 arg)
 	return 0;
 }
 
-/* --- flow, queues, breaks -------------------------------------------------------------------------------- */
+/* --- flow, queues, breaks ------------------------------------------------------------------- */
 
 static long flush_queues(struct tty *t, u64 which)
 {
@@ -225,7 +227,7 @@ static u32 output_count(struct tty *t)
 	return n;
 }
 
-/* --- window size ------------------------------------------------------------------------------------------- */
+/* --- window size ---------------------------------------------------------------------------- */
 
 static long get_winsize(struct tty *t, u64 arg)
 {
@@ -253,9 +255,10 @@ static long set_winsize(struct tty *t, u64 arg)
 	return 0;
 }
 
-/* --- session ----------------------------------------------------------------------------------------------- */
+/* --- session -------------------------------------------------------------------------------- */
 
-/* What the two questions answer for the caller's controlling terminal; a pty master may always ask. */
+/* What the two questions answer for the caller's controlling terminal; a pty master may always
+ * ask. */
 static long get_session(struct tty *t, u64 arg, bool pgrp, bool always)
 {
 	u64 flags = spin_lock_irqsave(&task_lock);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who a terminal belongs to. It controls at most one session; one process group of that session is in
- * the foreground and gets the signals of ^C and friends. Others that read (or write under TOSTOP, or
- * change it) are stopped. tty->session, tty->pgrp and process->tty are task_lock's.
+ * Who a terminal belongs to. It controls at most one session; one process group of that session is
+ * in the foreground and gets the signals of ^C and friends. Others that read (or write under
+ * TOSTOP, or change it) are stopped. tty->session, tty->pgrp and process->tty are task_lock's.
  *
  * Hanging up ends the relation and kills open files: a file remembers the count of hang-ups it was
- * opened at (tty_file_dead). Files of /dev/console survive, as on Linux: the console stays the system's.
+ * opened at (tty_file_dead). Files of /dev/console survive, as on Linux: the console stays the
+ * system's.
  */
 #include "internal.h"
 #include <perch/cred.h>
@@ -28,7 +29,8 @@ void tty_signal_group(struct tty *t, int sig)
 		send_signal_pgrp(pgrp, sig, NULL);
 }
 
-/* No member of current's group has a parent in another group of the session: nobody could continue it. */
+/* No member of current's group has a parent in another group of the session: nobody could continue
+ * it. */
 static bool own_group_orphaned(void)
 {
 	u32 pgid, sid;
@@ -39,7 +41,8 @@ static bool own_group_orphaned(void)
 	pgid = current->proc->pgid;
 	sid = current->proc->sid;
 	for (p = process_next(1); p && orphaned; p = process_next(p->pid + 1))
-		if (p->pgid == pgid && p->parent && p->parent->pgid != pgid && p->parent->sid == sid)
+		if (p->pgid == pgid && p->parent && p->parent->pgid != pgid &&
+		    p->parent->sid == sid)
 			orphaned = false;
 	spin_unlock_irqrestore(&task_lock, flags);
 	return orphaned;
@@ -62,7 +65,7 @@ int tty_check_job(struct tty *t, int sig)
 	return -ERESTARTSYS;
 }
 
-/* --- taking and leaving -------------------------------------------------------------------------------- */
+/* --- taking and leaving --------------------------------------------------------------------- */
 
 /* task_lock held. */
 static void adopt(struct tty *t)
@@ -201,7 +204,7 @@ long tty_set_pgrp(struct tty *t, int pgrp)
 	return ret;
 }
 
-/* --- hanging up ------------------------------------------------------------------------------------------ */
+/* --- hanging up ----------------------------------------------------------------------------- */
 
 void tty_hangup(struct tty *t)
 {
@@ -276,7 +279,7 @@ long sys_vhangup(void)
 	return 0;
 }
 
-/* --- for /proc/PID/stat ------------------------------------------------------------------------------------ */
+/* --- for /proc/PID/stat --------------------------------------------------------------------- */
 
 u32 tty_number(struct process *p)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output: processing (newline to carriage return and newline, tabs, the column that echo erasing needs),
- * the ring, and write(2). The ring is emptied by the UART's interrupts or by a pty's master. Writers
- * wait while it is full, but for a little room that is kept for echoes.
+ * Output: processing (newline to carriage return and newline, tabs, the column that echo erasing
+ * needs), the ring, and write(2). The ring is emptied by the UART's interrupts or by a pty's
+ * master. Writers wait while it is full, but for a little room that is kept for echoes.
  */
 #include "internal.h"
 #include <ctype.h>
@@ -119,7 +119,7 @@ void tty_set_stopped(struct tty *t, bool stopped)
 	spin_unlock_irqrestore(&t->lock, flags);
 }
 
-/* --- write ------------------------------------------------------------------------------------------- */
+/* --- write ---------------------------------------------------------------------------------- */
 
 /* Queue what fits of s; the number of characters taken. */
 static size_t queue(struct tty *t, const u8 *s, size_t n)

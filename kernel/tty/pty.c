@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pseudo terminals. Opening /dev/ptmx makes a pair and its name in devpts (devpts.c). What the slave
- * writes goes, processed, into the terminal's output ring, and the master's reads empty it; what the
- * master writes is the terminal's input, echo and signals included.
+ * Pseudo terminals. Opening /dev/ptmx makes a pair and its name in devpts (devpts.c). What the
+ * slave writes goes, processed, into the terminal's output ring, and the master's reads empty it;
+ * what the master writes is the terminal's input, echo and signals included.
  *
- * When the master closes, the terminal hangs up and its name goes. When the last slave file closes, the
- * master reads EIO until the slave is opened again.
+ * When the master closes, the terminal hangs up and its name goes. When the last slave file
+ * closes, the master reads EIO until the slave is opened again.
  *
  * pty_lock (spin) guards the table and the counts; it is taken before tty->lock.
  */
@@ -28,7 +28,7 @@
 static struct pty *ptys[PTY_MAX];	/* pty_lock; until the last reference goes */
 static spinlock pty_lock;
 
-/* --- life ------------------------------------------------------------------------------------------------ */
+/* --- life ----------------------------------------------------------------------------------- */
 
 /* No process may keep a pointer to a terminal that goes away. */
 static void forget_terminal(struct tty *t)
@@ -89,7 +89,7 @@ void pty_tty_put(struct tty *t)
 		pty_put(t->pty);
 }
 
-/* --- the terminal's side ------------------------------------------------------------------------------------ */
+/* --- the terminal's side -------------------------------------------------------------------- */
 
 static void slave_start(struct tty *t)
 {
@@ -145,7 +145,7 @@ static int slave_dev_open(struct inode *i, struct file *f)
 
 static const struct file_ops slave_dev_fops = { .open = slave_dev_open };
 
-/* --- the master's side: f->priv is the pair --------------------------------------------------------------- */
+/* --- the master's side: f->priv is the pair ------------------------------------------------- */
 
 static const struct file_ops master_fops;
 

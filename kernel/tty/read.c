@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read(2) of a terminal. With ICANON a read returns at most one line; the character that ended it by
- * EOF is not handed out, so EOF alone reads as 0 bytes. Without it, VMIN and VTIME decide how long to
- * wait (termios(3) has the four cases).
+ * read(2) of a terminal. With ICANON a read returns at most one line; the character that ended it
+ * by EOF is not handed out, so EOF alone reads as 0 bytes. Without it, VMIN and VTIME decide how
+ * long to wait (termios(3) has the four cases).
  */
 #include "internal.h"
 #include <perch/printk.h>
@@ -85,7 +85,8 @@ static ssize_t take(struct tty *t, struct uio *u, bool *ended)
 		u64 flags = spin_lock_irqsave(&t->lock);
 		size_t want = min(u->left, sizeof(chunk));
 
-		n = t->tio.t.lflag & ICANON ? take_line(t, chunk, want, ended) : take_raw(t, chunk, want);
+		n = t->tio.t.lflag & ICANON ? take_line(t, chunk, want, ended) :
+		    take_raw(t, chunk, want);
 		spin_unlock_irqrestore(&t->lock, flags);
 		if (n && uio_write(u, chunk, n) != n)
 			return -EFAULT;

@@ -7,21 +7,21 @@
 #include <perch/procfs.h>
 #include <perch/task.h>
 
-/* --- textfile.c: a file whose text is made at the first read --------------------------------------- */
+/* --- textfile.c: a file whose text is made at the first read -------------------------------- */
 
-/* Makes f a text file: f->priv becomes ours. show is called with the file at each read at position 0.
- * 0 or -ENOMEM. */
+/* Makes f a text file: f->priv becomes ours. show is called with the file at each read at position
+ * 0. 0 or -ENOMEM. */
 int text_open(struct file *f, int (*show)(struct file *f, struct textbuf *b));
 ssize_t text_read(struct file *f, struct uio *u, loff *pos);
 loff text_llseek(struct file *f, loff off, int whence);
 void text_release(struct file *f);
-/* The bytes of one write as a NUL-terminated kmalloc'ed string of at most PAGE_SIZE - 1, length in *len.
- * ERR_PTR(-EFAULT, -ENOMEM). */
+/* The bytes of one write as a NUL-terminated kmalloc'ed string of at most PAGE_SIZE - 1, length in
+ * *len. ERR_PTR(-EFAULT, -ENOMEM). */
 char *text_write_copy(struct uio *u, size_t *len);
 /* Serve [*pos, ...) of a block of memory of len bytes to u. */
 ssize_t text_serve(struct uio *u, loff *pos, const void *mem, size_t len);
 
-/* --- knode.c, knode_fs.c: static trees ------------------------------------------------------------- */
+/* --- knode.c, knode_fs.c: static trees ------------------------------------------------------ */
 
 struct knode {
 	refcount refs;			/* the tree's, and one for each inode */
@@ -54,7 +54,7 @@ int knode_mount(struct super *sb, struct knode *root, u64 magic);
 /* Emit "." and ".." (positions 0 and 1) if they are next. False when the buffer is full. */
 bool emit_dots(struct file *f, struct readdir_ctx *ctx);
 
-/* --- pid.c: directories of processes and threads ---------------------------------------------------- */
+/* --- pid.c: directories of processes and threads -------------------------------------------- */
 
 struct pid_entry;
 
@@ -93,10 +93,11 @@ struct pid_entry {
 /* The inode's task with a reference, or NULL when it is gone. */
 struct task *pnode_task(const struct inode *i);
 /* An inode for task t; fd -1 if none. NULL on OOM. */
-struct inode *pid_inode(struct super *sb, struct task *t, bool thread, const struct pid_entry *e, int fd,
-			u32 mode);
+struct inode *pid_inode(struct super *sb, struct task *t, bool thread, const struct pid_entry *e,
+			int fd, u32 mode);
 int pid_lookup_root(struct inode *dir, struct dentry *d);	/* a number in /proc */
-int pid_emit_root(struct file *f, struct readdir_ctx *ctx);	/* processes from f->pos - PID_POS on */
+/* Emit processes from f->pos - PID_POS on. */
+int pid_emit_root(struct file *f, struct readdir_ctx *ctx);
 #define PID_POS 256
 bool pid_revalidate(struct dentry *d);
 int pid_setattr(struct inode *i, const struct iattr *a);
@@ -104,7 +105,8 @@ void pid_evict(struct inode *i);
 bool parse_number(const char *s, size_t len, u32 *out);	/* decimal, no sign, no leading 0 */
 
 extern const struct pid_entry pid_entries[];	/* ends with name NULL */
-extern const struct inode_ops pid_link_iops, pid_subdir_iops, pid_fd_iops, pid_fdinfo_iops, pid_task_iops;
+extern const struct inode_ops pid_link_iops, pid_subdir_iops, pid_fd_iops, pid_fdinfo_iops;
+extern const struct inode_ops pid_task_iops;
 extern const struct file_ops pid_subdir_fops, pid_fd_fops, pid_fdinfo_fops, pid_task_fops;
 extern const struct file_ops pid_mem_fops, pid_pagemap_fops;
 
@@ -170,7 +172,7 @@ PID_SHOW(pid_cpuset_show);
 PID_SHOW(pid_children_show);
 PID_SHOW(pid_perf_refusal_show);
 
-/* --- the rest ---------------------------------------------------------------------------------------- */
+/* --- the rest ------------------------------------------------------------------------------- */
 
 void proc_system_init(void);	/* system.c: stat, uptime, version ... */
 void proc_meminfo_init(void);
@@ -182,17 +184,17 @@ void proc_sysctl_vm_fs_init(void);
 /* meminfo of the machine, each line after prefix (sysfs: "Node 0 "). */
 void meminfo_node_show(struct textbuf *b);
 extern int sysctl_kptr_restrict;
-int sysctl_parse_int(const char *buf, long *out);	/* one int with white space around: 0 or -EINVAL */
+int sysctl_parse_int(const char *buf, long *out);	/* white space around it; -EINVAL */
 void sysctl_text_file(const char *path, const char *text);	/* read-only line below /proc/sys */
 
 /* Parts of a device number in the form of st_dev. */
 static inline u32 dev_major(u64 dev) { return (u32)(dev >> 8 & 0xfff); }
 static inline u32 dev_minor(u64 dev) { return (u32)((dev & 0xff) | (dev >> 12 & 0xfff00)); }
 
-/* --- util.c ------------------------------------------------------------------------------------------- */
+/* --- util.c --------------------------------------------------------------------------------- */
 
 void text_cpulist(struct textbuf *b, u64 mask);		/* "0-3,5" */
-void text_cpumask(struct textbuf *b, u64 mask);		/* hexadecimal, as wide as the possible CPUs */
+void text_cpumask(struct textbuf *b, u64 mask);	/* hexadecimal, as wide as the possible CPUs */
 void text_escape_newline(struct textbuf *b, const char *s);	/* file names: \n as \012 */
 void text_comm(struct textbuf *b, const struct task *t, bool escape);	/* newline and backslash */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /proc/kcore: the running kernel as an ELF core file. It has one segment, the kernel's text, which is
- * what a profiler disassembles. Layout: the headers in the first page, then the text.
+ * /proc/kcore: the running kernel as an ELF core file. It has one segment, the kernel's text,
+ * which is what a profiler disassembles. Layout: the headers in the first page, then the text.
  */
 #include "internal.h"
 #include <perch/cred.h>
@@ -42,7 +42,8 @@ static void make_headers(struct headers *h)
 		.ehdr = {
 			.ident = { 0x7f, 'E', 'L', 'F', 2, 1, 1 },	/* 64 bits, little endian */
 			.type = ET_CORE, .machine = EM_AARCH64, .version = 1,
-			.phoff = offsetof(struct headers, note), .ehsize = sizeof(struct elf64_header),
+			.phoff = offsetof(struct headers, note),
+			.ehsize = sizeof(struct elf64_header),
 			.phentsize = sizeof(struct elf64_phdr), .phnum = 2,
 		},
 		.note = { .type = PT_NOTE, .offset = sizeof(struct headers) },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel looked at from outside: its symbols, its log, the emergency keys, and Perch's own counters. */
+/* The kernel looked at from outside: its symbols, its log, the emergency keys, and Perch's own
+ * counters. */
 #include "internal.h"
 #include <perch/boot.h>
 #include <perch/cred.h>
@@ -13,7 +14,7 @@
 #include <perch/task.h>
 #include <string.h>
 
-/* --- kallsyms ----------------------------------------------------------------------------------------- */
+/* --- kallsyms ------------------------------------------------------------------------------- */
 
 int sysctl_kptr_restrict;
 
@@ -25,7 +26,8 @@ static int paranoid(void)
 	return 3;
 }
 
-/* Addresses of the kernel are for those who may profile it, and for CAP_SYSLOG unless even that is off. */
+/* Addresses of the kernel are for those who may profile it, and for CAP_SYSLOG unless even that is
+ * off. */
 static bool may_see_addresses(void)
 {
 	switch (READ_ONCE(sysctl_kptr_restrict)) {
@@ -52,9 +54,9 @@ static int kallsyms_show(struct textbuf *b, void *arg)
 	return 0;
 }
 
-/* --- kmsg: the log, each record once, waiting for more ----------------------------------------------------- */
+/* --- kmsg: the log, each record once, waiting for more -------------------------------------- */
 
-static u64 kmsg_seq;			/* kmsg_lock: next record; shared by all readers, as on Linux */
+static u64 kmsg_seq;	/* kmsg_lock: next record; shared by all readers, as on Linux */
 static struct mutex kmsg_lock = MUTEX_INIT(kmsg_lock);
 
 static int kmsg_open(struct inode *i, struct file *f)
@@ -115,7 +117,7 @@ static const struct file_ops kmsg_fops = {
 	.llseek = text_llseek,
 };
 
-/* --- sysrq-trigger ------------------------------------------------------------------------------------------- */
+/* --- sysrq-trigger -------------------------------------------------------------------------- */
 
 static void sysrq(char key)
 {
@@ -133,7 +135,8 @@ static void sysrq(char key)
 	case 'u':
 		return;
 	default:
-		pr_info("sysrq: HELP : reboot(b) crash(c) memory-full-oom-kill(f) poweroff(o) sync(s)\n");
+		pr_info("sysrq: HELP : reboot(b) crash(c) memory-full-oom-kill(f) poweroff(o) "
+			"sync(s)\n");
 	}
 }
 
@@ -145,7 +148,7 @@ static ssize_t sysrq_store(const char *buf, size_t len, void *arg)
 	return (ssize_t)len;
 }
 
-/* --- perch/ ----------------------------------------------------------------------------------------------------- */
+/* --- perch/ --------------------------------------------------------------------------------- */
 
 static int unknown_syscalls_show(struct textbuf *b, void *arg)
 {

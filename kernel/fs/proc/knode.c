@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trees of named files that the kernel builds, not the user: the top level of /proc, /proc/sys, /sys,
- * and the still empty debugfs and tracefs. A node is a directory, a file with a show and a store
- * function, or a symbolic link. knode_fs.c makes inodes of nodes when somebody looks them up.
+ * Trees of named files that the kernel builds, not the user: the top level of /proc, /proc/sys,
+ * /sys, and the still empty debugfs and tracefs. A node is a directory, a file with a show and a
+ * store function, or a symbolic link. knode_fs.c makes inodes of nodes when somebody looks them
+ * up.
  *
  * knode_lock guards the shape of all trees. A node has one reference for being in its tree and one
  * for each inode; a removed node is marked dead, so that cached names are dropped.
@@ -122,7 +123,8 @@ static struct knode *knode_insert(struct knode *dir, struct knode *n)
 	return old;
 }
 
-/* Linux's sysfs has directories that their owner could write to, and shows a page as each file's size. */
+/* Linux's sysfs has directories that their owner could write to, and shows a page as each file's
+ * size. */
 static bool in_sysfs(const struct knode *n)
 {
 	while (n->parent)
@@ -130,7 +132,8 @@ static bool in_sysfs(const struct knode *n)
 	return n == sysfs_root;
 }
 
-/* The directory called name below dir, made if need be. NULL: OOM, or the name is not a directory's. */
+/* The directory called name below dir, made if need be. NULL: OOM, or the name is not a
+ * directory's. */
 static struct knode *dir_step(struct knode *dir, const char *name, size_t len)
 {
 	struct knode *n;
@@ -170,8 +173,8 @@ struct knode *knode_dir(struct knode *parent, const char *path)
 	return dir_step(parent, last, strlen(last));
 }
 
-struct knode *knode_file(struct knode *parent, const char *path, u32 mode, const struct knode_ops *ops,
-			 void *arg)
+struct knode *knode_file(struct knode *parent, const char *path, u32 mode,
+			 const struct knode_ops *ops, void *arg)
 {
 	const char *last;
 	struct knode *n;

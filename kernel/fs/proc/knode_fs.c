@@ -3,8 +3,8 @@
  * Trees of knodes as file systems: inodes for nodes, reading directories, and the three kinds of
  * files: text that is shown and stored, and files with operations of their own.
  *
- * An inode's priv is its node, with a reference. Owner and mode may be changed (chmod in sysfs); they
- * are kept in the node, because inodes come and go.
+ * An inode's priv is its node, with a reference. Owner and mode may be changed (chmod in sysfs);
+ * they are kept in the node, because inodes come and go.
  */
 #include "internal.h"
 #include <perch/cred.h>
@@ -50,14 +50,15 @@ struct inode *knode_inode(struct super *sb, struct knode *n)
 	return i;
 }
 
-/* --- inode operations ------------------------------------------------------------------------------- */
+/* --- inode operations ----------------------------------------------------------------------- */
 
 static int knode_lookup(struct inode *dir, struct dentry *d)
 {
 	struct knode *n = knode_find(dir->priv, d->name, d->name_len);
 	struct inode *i;
 
-	/* Nothing can be made in procfs, which says so by the name not being there; sysfs says EPERM. */
+	/* Nothing can be made in procfs, which says so by the name not being there; sysfs says
+	 * EPERM. */
 	if (!n)
 		return dir->sb->magic == PROC_MAGIC ? -ENOENT : 0;
 	i = knode_inode(dir->sb, n);
@@ -153,7 +154,7 @@ static const struct inode_ops knode_link_iops = {
 	.evict = knode_evict,
 };
 
-/* --- directories -------------------------------------------------------------------------------------- */
+/* --- directories ---------------------------------------------------------------------------- */
 
 bool emit_dots(struct file *f, struct readdir_ctx *ctx)
 {
@@ -193,7 +194,7 @@ const struct file_ops knode_dir_fops = {
 	.llseek = text_llseek,
 };
 
-/* --- text files --------------------------------------------------------------------------------------- */
+/* --- text files ----------------------------------------------------------------------------- */
 
 static int knode_show(struct file *f, struct textbuf *b)
 {
@@ -210,7 +211,8 @@ static int knode_open(struct inode *i, struct file *f)
 {
 	const struct knode *n = i->priv;
 
-	/* sysfs refuses what a file cannot do even to root; procfs lets it open and fails the write */
+	/* sysfs refuses what a file cannot do even to root; procfs lets it open and fails the
+	 * write */
 	if (i->sb->magic == SYSFS_MAGIC && (f->mode & FMODE_WRITE) &&
 	    (!(i->mode & 0222) || !n->ops->store))
 		return -EACCES;
@@ -232,7 +234,10 @@ static ssize_t knode_write(struct file *f, struct uio *u, loff *pos)
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	/* a sysctl is written from position 0; the rest of a long write is taken and ignored */
-	ret = *pos && f->inode->ops == &sysctl_file_iops ? (ssize_t)len : n->ops->store(s, len, n->arg);
+	if (*pos && f->inode->ops == &sysctl_file_iops)
+		ret = (ssize_t)len;
+	else
+		ret = n->ops->store(s, len, n->arg);
 	kfree(s);
 	if (ret > 0)
 		*pos += ret;
@@ -247,7 +252,7 @@ static const struct file_ops knode_text_fops = {
 	.release = text_release,
 };
 
-/* --- mounting ------------------------------------------------------------------------------------------ */
+/* --- mounting ------------------------------------------------------------------------------- */
 
 int knode_mount(struct super *sb, struct knode *root, u64 magic)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of the machine: meminfo, vmstat, zoneinfo, and node0's meminfo in sysfs. Lines whose number
- * Perch does not keep are left out; a 0 here is true (no swap, no disks, nothing reclaimable).
+ * Memory of the machine: meminfo, vmstat, zoneinfo, and node0's meminfo in sysfs. Lines whose
+ * number Perch does not keep are left out; a 0 here is true (no swap, no disks, nothing
+ * reclaimable).
  */
 #include "internal.h"
 #include <perch/page.h>
@@ -31,13 +32,15 @@ static int meminfo_show(struct textbuf *b, void *arg)
 		{ "MemTotal:", m.total_pages }, { "MemFree:", m.free_pages },
 		{ "MemAvailable:", m.free_pages }, { "Buffers:", 0 }, { "Cached:", shmem },
 		{ "SwapCached:", 0 }, { "Active:", anon + shmem }, { "Inactive:", 0 },
-		{ "Active(anon):", anon + shmem }, { "Inactive(anon):", 0 }, { "Active(file):", 0 },
-		{ "Inactive(file):", 0 }, { "Unevictable:", 0 }, { "Mlocked:", 0 }, { "SwapTotal:", 0 },
-		{ "SwapFree:", 0 }, { "Dirty:", 0 }, { "Writeback:", 0 }, { "AnonPages:", anon },
-		{ "Shmem:", shmem }, { "KReclaimable:", 0 }, { "Slab:", m.slab_pages },
-		{ "SReclaimable:", 0 }, { "SUnreclaim:", m.slab_pages }, { "KernelStack:", m.stack_pages },
-		{ "PageTables:", m.pagetable_pages }, { "SecPageTables:", 0 }, { "NFS_Unstable:", 0 },
-		{ "Bounce:", 0 }, { "WritebackTmp:", 0 }, { "CommitLimit:", m.total_pages / 2 },
+		{ "Active(anon):", anon + shmem }, { "Inactive(anon):", 0 },
+		{ "Active(file):", 0 }, { "Inactive(file):", 0 }, { "Unevictable:", 0 },
+		{ "Mlocked:", 0 }, { "SwapTotal:", 0 }, { "SwapFree:", 0 }, { "Dirty:", 0 },
+		{ "Writeback:", 0 }, { "AnonPages:", anon }, { "Shmem:", shmem },
+		{ "KReclaimable:", 0 }, { "Slab:", m.slab_pages }, { "SReclaimable:", 0 },
+		{ "SUnreclaim:", m.slab_pages }, { "KernelStack:", m.stack_pages },
+		{ "PageTables:", m.pagetable_pages }, { "SecPageTables:", 0 },
+		{ "NFS_Unstable:", 0 }, { "Bounce:", 0 }, { "WritebackTmp:", 0 },
+		{ "CommitLimit:", m.total_pages / 2 },
 	};
 
 	put_lines(b, "", lines, ARRAY_SIZE(lines));
@@ -51,12 +54,13 @@ void meminfo_node_show(struct textbuf *b)
 	const struct line lines[] = {
 		{ "MemTotal:", m.total_pages }, { "MemFree:", m.free_pages },
 		{ "MemUsed:", m.total_pages - m.free_pages }, { "SwapCached:", 0 },
-		{ "Active:", anon + shmem }, { "Inactive:", 0 }, { "Active(anon):", anon + shmem },
-		{ "Inactive(anon):", 0 }, { "Active(file):", 0 }, { "Inactive(file):", 0 },
-		{ "Unevictable:", 0 }, { "Mlocked:", 0 }, { "Dirty:", 0 }, { "Writeback:", 0 },
-		{ "FilePages:", shmem }, { "AnonPages:", anon }, { "Shmem:", shmem },
-		{ "KernelStack:", m.stack_pages }, { "PageTables:", m.pagetable_pages },
-		{ "SecPageTables:", 0 }, { "NFS_Unstable:", 0 }, { "Bounce:", 0 }, { "WritebackTmp:", 0 },
+		{ "Active:", anon + shmem }, { "Inactive:", 0 },
+		{ "Active(anon):", anon + shmem }, { "Inactive(anon):", 0 },
+		{ "Active(file):", 0 }, { "Inactive(file):", 0 }, { "Unevictable:", 0 },
+		{ "Mlocked:", 0 }, { "Dirty:", 0 }, { "Writeback:", 0 }, { "FilePages:", shmem },
+		{ "AnonPages:", anon }, { "Shmem:", shmem }, { "KernelStack:", m.stack_pages },
+		{ "PageTables:", m.pagetable_pages }, { "SecPageTables:", 0 },
+		{ "NFS_Unstable:", 0 }, { "Bounce:", 0 }, { "WritebackTmp:", 0 },
 		{ "KReclaimable:", 0 }, { "Slab:", m.slab_pages }, { "SReclaimable:", 0 },
 		{ "SUnreclaim:", m.slab_pages },
 	};
@@ -68,8 +72,9 @@ static int vmstat_show(struct textbuf *b, void *arg)
 {
 	struct mem_stats m = mem_stats;
 
-	text_printf(b, "nr_free_pages %lu\nnr_active_anon %lu\nnr_inactive_anon 0\nnr_active_file 0\n"
-		    "nr_inactive_file 0\nnr_unevictable 0\nnr_slab_reclaimable 0\n"
+	text_printf(b, "nr_free_pages %lu\nnr_active_anon %lu\nnr_inactive_anon 0\n"
+		    "nr_active_file 0\nnr_inactive_file 0\nnr_unevictable 0\n"
+		    "nr_slab_reclaimable 0\n"
 		    "nr_slab_unreclaimable %lu\nnr_anon_pages %lu\nnr_file_pages %lu\nnr_dirty 0\n"
 		    "nr_writeback 0\nnr_shmem %lu\nnr_kernel_stack %lu\nnr_page_table_pages %lu\n",
 		    m.free_pages, m.anon_pages + m.shmem_pages, m.slab_pages, m.anon_pages,
@@ -83,8 +88,8 @@ static int zoneinfo_show(struct textbuf *b, void *arg)
 	struct mem_stats m = mem_stats;
 
 	text_printf(b, "Node 0, zone   Normal\n  per-node stats\n      nr_anon_pages %lu\n"
-		    "      nr_file_pages %lu\n      nr_shmem     %lu\n", m.anon_pages, m.shmem_pages,
-		    m.shmem_pages);
+		    "      nr_file_pages %lu\n      nr_shmem     %lu\n", m.anon_pages,
+		    m.shmem_pages, m.shmem_pages);
 	text_printf(b, "  pages free     %lu\n        spanned  %lu\n        present  %lu\n"
 		    "        managed  %lu\n      nr_free_pages %lu\n  start_pfn:           %lu\n",
 		    m.free_pages, max_pfn - min_pfn, max_pfn - min_pfn, m.total_pages, m.free_pages,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* /proc/PID/mounts, mountinfo, mountstats and net/: there is one mount tree and one network for all. */
+/* /proc/PID/mounts, mountinfo, mountstats and net/: there is one mount tree and one network for
+ * all. */
 #include "internal.h"
 
 PID_SHOW(pid_mounts_show)
@@ -23,7 +24,8 @@ PID_SHOW(pid_mountstats_show)
 /* There are no interfaces: the heading is all. */
 static PID_SHOW(net_dev_show)
 {
-	text_puts(b, "Inter-|   Receive                                                |  Transmit\n"
+	text_puts(b, "Inter-|   Receive                                                "
+		  "|  Transmit\n"
 		  " face |bytes    packets errs drop fifo frame compressed multicast"
 		  "|bytes    packets errs drop fifo colls carrier compressed\n");
 	return 0;

@@ -30,7 +30,7 @@ bool parse_number(const char *s, size_t len, u32 *out)
 	return v <= INT32_MAX;
 }
 
-/* --- inodes ------------------------------------------------------------------------------------------- */
+/* --- inodes --------------------------------------------------------------------------------- */
 
 struct task *pnode_task(const struct inode *i)
 {
@@ -54,8 +54,8 @@ static bool task_dumpable(struct task *t)
 	return yes;
 }
 
-/* Files of a process that may not be dumped belong to root, so that its own user cannot look inside.
- * Directories everybody may list always show the owner. */
+/* Files of a process that may not be dumped belong to root, so that its own user cannot look
+ * inside. Directories everybody may list always show the owner. */
 static void set_owner(struct inode *i, struct task *t)
 {
 	bool open_dir = i->mode == (S_IFDIR | 0555);
@@ -73,8 +73,8 @@ static u64 pid_ino(u32 pid, bool thread, const struct pid_entry *e, int fd)
 	return base + (e ? ((u64)e >> 4 & 0xffff) << 14 : 0) + (u64)(fd + 1) % 16384 + 3;
 }
 
-struct inode *pid_inode(struct super *sb, struct task *t, bool thread, const struct pid_entry *e, int fd,
-			u32 mode)
+struct inode *pid_inode(struct super *sb, struct task *t, bool thread, const struct pid_entry *e,
+			int fd, u32 mode)
 {
 	struct pnode *n = kzalloc(sizeof(*n));
 	struct inode *i = n ? inode_alloc(sb, mode) : NULL;
@@ -83,7 +83,9 @@ struct inode *pid_inode(struct super *sb, struct task *t, bool thread, const str
 		kfree(n);
 		return NULL;
 	}
-	*n = (struct pnode){ .pid = t->pid, .start = t->start_time, .thread = thread, .fd = fd, .e = e };
+	*n = (struct pnode){
+		.pid = t->pid, .start = t->start_time, .thread = thread, .fd = fd, .e = e,
+	};
 	i->priv = n;
 	i->ino = pid_ino(t->pid, thread, e, fd);
 	set_owner(i, t);
@@ -117,7 +119,7 @@ int pid_setattr(struct inode *i, const struct iattr *a)
 	return 0;
 }
 
-/* --- files -------------------------------------------------------------------------------------------- */
+/* --- files ---------------------------------------------------------------------------------- */
 
 static int pid_show(struct file *f, struct textbuf *b)
 {
@@ -193,7 +195,7 @@ static const struct inode_ops pid_file_iops = {
 	.evict = pid_evict,
 };
 
-/* --- one directory of names --------------------------------------------------------------------------- */
+/* --- one directory of names ----------------------------------------------------------------- */
 
 static const struct pid_entry *dir_table(const struct pnode *n)
 {
@@ -252,7 +254,8 @@ static int dir_iterate(struct file *f, struct readdir_ctx *ctx)
 			continue;
 		if (entry_visible(e, n) &&
 		    !readdir_emit(ctx, e->name, strlen(e->name), k + 3,
-				  pid_ino(n->pid, n->thread, e, -1), (u8)((e->mode & S_IFMT) >> 12)))
+				  pid_ino(n->pid, n->thread, e, -1),
+				  (u8)((e->mode & S_IFMT) >> 12)))
 			return 0;
 		f->pos = k + 3;
 	}
@@ -271,7 +274,7 @@ const struct file_ops pid_subdir_fops = {
 	.llseek = text_llseek,
 };
 
-/* --- /proc/PID and /proc/PID/task/TID ------------------------------------------------------------------- */
+/* --- /proc/PID and /proc/PID/task/TID ------------------------------------------------------- */
 
 static int attach_task_dir(struct super *sb, struct dentry *d, struct task *t, bool thread)
 {

@@ -18,7 +18,7 @@ static struct file *node_file(const struct inode *i)
 	return f;
 }
 
-/* --- the links ---------------------------------------------------------------------------------------- */
+/* --- the links ------------------------------------------------------------------------------ */
 
 static int fd_follow(struct inode *i, struct dentry *d, struct path *out)
 {
@@ -82,7 +82,7 @@ static const struct inode_ops fd_link_iops = {
 	.evict = pid_evict,
 };
 
-/* --- fdinfo ------------------------------------------------------------------------------------------- */
+/* --- fdinfo --------------------------------------------------------------------------------- */
 
 static int fdinfo_show(struct file *info, struct textbuf *b)
 {
@@ -121,7 +121,7 @@ static const struct inode_ops fdinfo_file_iops = {
 	.evict = pid_evict,
 };
 
-/* --- the directories ------------------------------------------------------------------------------------ */
+/* --- the directories ------------------------------------------------------------------------ */
 
 static struct inode *fd_inode(struct super *sb, struct task *t, bool thread, u32 fd, bool info)
 {
@@ -213,7 +213,8 @@ static int fd_permission(struct inode *i, int mask)
 
 	if (t)
 		task_put(t);
-	ok |= current->cred.fsuid == i->uid || capable(CAP_DAC_OVERRIDE) || capable(CAP_DAC_READ_SEARCH);
+	ok |= current->cred.fsuid == i->uid;
+	ok |= capable(CAP_DAC_OVERRIDE) || capable(CAP_DAC_READ_SEARCH);
 	return ok && (!(mask & MAY_WRITE) || capable(CAP_DAC_OVERRIDE)) ? 0 : -EACCES;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Links in /proc/PID: cwd, root, exe and ns/x. They are magic: following one leads to the object itself,
- * whether or not its name still exists; readlink only describes it.
+ * Links in /proc/PID: cwd, root, exe and ns/x. They are magic: following one leads to the object
+ * itself, whether or not its name still exists; readlink only describes it.
  *
  * There is one namespace of each kind. Its file is made at the first use and kept, so that all
  * processes show the same device and inode number, which is how programs compare namespaces.
@@ -67,7 +67,7 @@ const struct inode_ops pid_link_iops = {
 	.evict = pid_evict,
 };
 
-/* --- cwd, root, exe --------------------------------------------------------------------------------------- */
+/* --- cwd, root, exe ------------------------------------------------------------------------- */
 
 static int fs_path(struct task *t, bool root, struct path *out)
 {
@@ -113,11 +113,12 @@ int pid_link_exe(struct task *t, const struct pid_entry *e, struct path *out)
 	return err;
 }
 
-/* --- namespaces --------------------------------------------------------------------------------------------- */
+/* --- namespaces ----------------------------------------------------------------------------- */
 
 struct namespace { const char *name; u64 ino; struct dentry *dentry; };
 
-/* Numbers of the initial namespaces, fixed in Linux (PROC_x_INIT_INO; mnt and net as first allocated). */
+/* Numbers of the initial namespaces, fixed in Linux (PROC_x_INIT_INO; mnt and net as first
+ * allocated). */
 static struct namespace namespaces[] = {
 	{ "cgroup", 4026531835, NULL }, { "ipc", 4026531839, NULL }, { "mnt", 4026531841, NULL },
 	{ "net", 4026531840, NULL }, { "pid", 4026531836, NULL }, { "time", 4026531834, NULL },

@@ -2,10 +2,10 @@
 /*
  * /proc/PID/maps and what says more about each area: smaps, smaps_rollup, numa_maps, pagemap.
  *
- * The text is made under mm->lock, so it shows one state of the address space. Page counts come from
- * the page tables (under pt_lock, one area at a time). The kernel does not keep accessed and dirty
- * bits: every present page counts as referenced, and pages of files in memory and anonymous pages
- * as dirty, as Linux shows them for tmpfs.
+ * The text is made under mm->lock, so it shows one state of the address space. Page counts come
+ * from the page tables (under pt_lock, one area at a time). The kernel does not keep accessed and
+ * dirty bits: every present page counts as referenced, and pages of files in memory and anonymous
+ * pages as dirty, as Linux shows them for tmpfs.
  */
 #include "internal.h"
 #include <perch/cred.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- one line of maps ------------------------------------------------------------------------------------- */
+/* --- one line of maps ----------------------------------------------------------------------- */
 
 #define NAME_COLUMN 73
 
@@ -103,10 +103,11 @@ PID_SHOW(pid_maps_show)
 	return each_vma(b, t, NULL, maps_line);
 }
 
-/* --- counting pages ---------------------------------------------------------------------------------------- */
+/* --- counting pages ------------------------------------------------------------------------- */
 
 struct usage {
-	u64 rss, anon, shared_clean, shared_dirty, private_clean, private_dirty, locked;	/* bytes */
+	/* bytes */
+	u64 rss, anon, shared_clean, shared_dirty, private_clean, private_dirty, locked;
 	u64 pss, pss_dirty, pss_anon, pss_shmem;	/* bytes << PSS_SHIFT */
 	u64 mapmax;
 	bool lock_counts;		/* the area is mlocked */
@@ -153,7 +154,7 @@ static void count_area(struct vma *v, struct usage *u)
 	spin_unlock(&v->mm->pt_lock);
 }
 
-/* --- smaps --------------------------------------------------------------------------------------------------- */
+/* --- smaps ---------------------------------------------------------------------------------- */
 
 static void put_kb(struct textbuf *b, const char *name, u64 bytes)
 {
@@ -282,7 +283,8 @@ PID_SHOW(pid_numa_maps_show)
 	return each_vma(b, t, NULL, numa_area);
 }
 
-/* Value 5 resets the peak RSS. The others clear accessed and soft-dirty bits, which Perch does not keep. */
+/* Value 5 resets the peak RSS. The others clear accessed and soft-dirty bits, which Perch does not
+ * keep. */
 PID_STORE(pid_clear_refs_store)
 {
 	struct mm *mm;
@@ -298,7 +300,7 @@ PID_STORE(pid_clear_refs_store)
 	return (ssize_t)len;
 }
 
-/* --- pagemap: a u64 per page ------------------------------------------------------------------------------- */
+/* --- pagemap: a u64 per page ---------------------------------------------------------------- */
 
 #define PM_EXCLUSIVE	BIT(56)
 #define PM_FILE		BIT(61)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies in the memory of a process: its arguments and environment (which it may overwrite), its
- * auxiliary vector, and mem, all of it. An open mem file is bound to the address space it was opened
- * on: after an exec it reads as empty, so a set-id program cannot be inspected through it.
+ * What lies in the memory of a process: its arguments and environment (which it may overwrite),
+ * its auxiliary vector, and mem, all of it. An open mem file is bound to the address space it was
+ * opened on: after an exec it reads as empty, so a set-id program cannot be inspected through it.
  */
 #include "internal.h"
 #include <perch/cred.h>
@@ -85,10 +85,10 @@ PID_SHOW(pid_auxv_show)
 	return 0;
 }
 
-/* --- mem ---------------------------------------------------------------------------------------------- */
+/* --- mem ------------------------------------------------------------------------------------ */
 
-/* f->priv: the mm, with a reference on the structure's name only: compared, never used after its task
- * let it go. */
+/* f->priv: the mm, with a reference on the structure's name only: compared, never used after its
+ * task let it go. */
 static int mem_open(struct inode *i, struct file *f)
 {
 	struct task *t = pnode_task(i);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The small files of /proc/PID: limits, comm, out-of-memory scores, accounting, ids and maps of ids. */
+/* The small files of /proc/PID: limits, comm, out-of-memory scores, accounting, ids and maps of
+ * ids. */
 #include "internal.h"
 #include <asm/ptrace.h>
 #include <perch/boot.h>
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- comm ----------------------------------------------------------------------------------------------- */
+/* --- comm ----------------------------------------------------------------------------------- */
 
 PID_SHOW(pid_comm_show)
 {
@@ -33,7 +34,7 @@ PID_STORE(pid_comm_store)
 	return (ssize_t)len;
 }
 
-/* --- limits --------------------------------------------------------------------------------------------- */
+/* --- limits --------------------------------------------------------------------------------- */
 
 static void put_limit(struct textbuf *b, u64 v)
 {
@@ -47,7 +48,8 @@ PID_SHOW(pid_limits_show)
 {
 	/* In the order of their numbers. */
 	static const struct { const char *name, *unit; } names[RLIM_NLIMITS] = {
-		{ "Max cpu time", "seconds" }, { "Max file size", "bytes" }, { "Max data size", "bytes" },
+		{ "Max cpu time", "seconds" }, { "Max file size", "bytes" },
+		{ "Max data size", "bytes" },
 		{ "Max stack size", "bytes" }, { "Max core file size", "bytes" },
 		{ "Max resident set", "bytes" }, { "Max processes", "processes" },
 		{ "Max open files", "files" }, { "Max locked memory", "bytes" },
@@ -71,7 +73,7 @@ PID_SHOW(pid_limits_show)
 	return 0;
 }
 
-/* --- out of memory ---------------------------------------------------------------------------------------- */
+/* --- out of memory -------------------------------------------------------------------------- */
 
 #define OOM_ADJ_MAX		15
 #define OOM_DISABLE		(-17)
@@ -98,7 +100,8 @@ PID_SHOW(pid_oom_adj_show)
 	return 0;
 }
 
-/* Share of memory in thousandths, moved by the adjustment and scaled to 0..1333 as Linux shows it. */
+/* Share of memory in thousandths, moved by the adjustment and scaled to 0..1333 as Linux shows it.
+ * */
 PID_SHOW(pid_oom_score_show)
 {
 	struct mm *mm = task_get_mm(t);
@@ -109,12 +112,14 @@ PID_SHOW(pid_oom_score_show)
 		text_puts(b, "0\n");
 		return 0;
 	}
-	points = mm->rss_anon + mm->rss_file + mm->rss_shmem + mm->pgt.nr_tables + adj * total / 1000;
+	points = mm->rss_anon + mm->rss_file + mm->rss_shmem + mm->pgt.nr_tables;
+	points += adj * total / 1000;
 	mm_put(mm);
 	if (adj == -OOM_SCORE_ADJ_MAX)
 		text_puts(b, "0\n");
 	else
-		text_printf(b, "%ld\n", max((1000 + points * 1000 / max(total, (s64)1)) * 2 / 3, (s64)0));
+		text_printf(b, "%ld\n",
+			    max((1000 + points * 1000 / max(total, (s64)1)) * 2 / 3, (s64)0));
 	return 0;
 }
 
@@ -164,7 +169,7 @@ PID_STORE(pid_oom_adj_store)
 			     v * OOM_SCORE_ADJ_MAX / -OOM_DISABLE, len);
 }
 
-/* --- scheduling ---------------------------------------------------------------------------------------------- */
+/* --- scheduling ----------------------------------------------------------------------------- */
 
 static void put_sched_time(struct textbuf *b, const char *name, u64 ns)
 {
@@ -220,7 +225,8 @@ PID_SHOW(pid_stack_show)
 /* What everything sleeps through: it does not say why. */
 static bool is_sleep_function(const char *name)
 {
-	static const char *const names[] = { "schedule", "sleep_until", "mutex_lock", "wait_for_completion" };
+	static const char *const names[] = { "schedule", "sleep_until", "mutex_lock",
+					     "wait_for_completion" };
 
 	for (size_t k = 0; k < ARRAY_SIZE(names); k++)
 		if (!strncmp(name, names[k], strlen(names[k])))
@@ -246,7 +252,8 @@ PID_SHOW(pid_wchan_show)
 	return 0;
 }
 
-/* The system call that t sleeps in with its arguments, then the user's stack pointer and program counter. */
+/* The system call that t sleeps in with its arguments, then the user's stack pointer and program
+ * counter. */
 PID_SHOW(pid_syscall_show)
 {
 	const struct pt_regs *r;
@@ -263,9 +270,9 @@ PID_SHOW(pid_syscall_show)
 	if (r->syscallno < 0)
 		text_printf(b, "-1 0x%lx 0x%lx\n", r->sp, r->pc);
 	else
-		text_printf(b, "%ld 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx\n", r->syscallno,
-			    r->orig_x0, r->regs[1], r->regs[2], r->regs[3], r->regs[4], r->regs[5],
-			    r->sp, r->pc);
+		text_printf(b, "%ld 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx\n",
+			    r->syscallno, r->orig_x0, r->regs[1], r->regs[2], r->regs[3], r->regs[4],
+			    r->regs[5], r->sp, r->pc);
 	return 0;
 }
 
@@ -291,7 +298,7 @@ PID_STORE(pid_timerslack_store)
 	return (ssize_t)len;
 }
 
-/* --- ids ------------------------------------------------------------------------------------------------------- */
+/* --- ids ------------------------------------------------------------------------------------ */
 
 /* Audit's login uid and session: never set. */
 PID_SHOW(pid_loginuid_show)
@@ -355,8 +362,10 @@ PID_SHOW(pid_io_show)
 		children = t->proc->children_ru;
 		spin_unlock_irqrestore(&task_lock, flags);
 	}
-	text_printf(b, "rchar: %lu\nwchar: %lu\nsyscr: %lu\nsyscw: %lu\n", ru.rchar + children.rchar,
-		    ru.wchar + children.wchar, ru.syscr + children.syscr, ru.syscw + children.syscw);
+	text_printf(b, "rchar: %lu\nwchar: %lu\n", ru.rchar + children.rchar,
+		    ru.wchar + children.wchar);
+	text_printf(b, "syscr: %lu\nsyscw: %lu\n", ru.syscr + children.syscr,
+		    ru.syscw + children.syscw);
 	text_puts(b, "read_bytes: 0\nwrite_bytes: 0\ncancelled_write_bytes: 0\n");
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /proc/PID/status, stat and statm: what ps and top live on. Values of another task are read without
- * stopping it; what must fit together (ids, links, signals) is copied under the lock that owns it.
+ * /proc/PID/status, stat and statm: what ps and top live on. Values of another task are read
+ * without stopping it; what must fit together (ids, links, signals) is copied under the lock that
+ * owns it.
  */
 #include "internal.h"
 #include <perch/cred.h>
@@ -56,7 +57,7 @@ static const char *state_text(char c)
 	}
 }
 
-/* --- copies of what locks protect ------------------------------------------------------------------------ */
+/* --- copies of what locks protect ----------------------------------------------------------- */
 
 u32 process_parent_pid(struct process *p)
 {
@@ -67,7 +68,11 @@ u32 process_parent_pid(struct process *p)
 	return pid;
 }
 
-struct links { u32 ppid, pgid, sid, nr_threads; int exit_signal, exit_code; struct rusage_counts children; };
+struct links {
+	u32 ppid, pgid, sid, nr_threads;
+	int exit_signal, exit_code;
+	struct rusage_counts children;
+};
 
 static void copy_links(struct task *t, struct links *l)
 {
@@ -145,10 +150,11 @@ static u64 rss_pages(const struct mm *mm)
 
 static u64 text_pages(const struct mm *mm)
 {
-	return (ALIGN_UP(mm->end_code, PAGE_SIZE) - ALIGN_DOWN(mm->start_code, PAGE_SIZE)) >> PAGE_SHIFT;
+	return (ALIGN_UP(mm->end_code, PAGE_SIZE) - ALIGN_DOWN(mm->start_code, PAGE_SIZE)) >>
+	       PAGE_SHIFT;
 }
 
-/* --- status -------------------------------------------------------------------------------------------- */
+/* --- status --------------------------------------------------------------------------------- */
 
 static void show_name(struct textbuf *b, struct task *t)
 {
@@ -263,7 +269,7 @@ PID_SHOW(pid_status_show)
 	return 0;
 }
 
-/* --- stat ---------------------------------------------------------------------------------------------- */
+/* --- stat ----------------------------------------------------------------------------------- */
 
 static u32 linux_flags(const struct task *t)
 {
@@ -280,9 +286,14 @@ static u32 linux_flags(const struct task *t)
 	return f;
 }
 
+static bool real_time(const struct task *t)
+{
+	return t->policy == SCHED_FIFO || t->policy == SCHED_RR;
+}
+
 static int linux_priority(const struct task *t)
 {
-	return t->policy == SCHED_FIFO || t->policy == SCHED_RR ? -1 - t->rt_prio : 20 + t->nice;
+	return real_time(t) ? -1 - t->rt_prio : 20 + t->nice;
 }
 
 /* Fields 1-22: identity and accounting. */
@@ -342,8 +353,7 @@ PID_SHOW(pid_stat_show)
 	text_printf(b, " 0 0 %lu %lu %lu %lu", s.pending & 0x7fffffff, s.blocked & 0x7fffffff,
 		    s.ignored & 0x7fffffff, s.caught & 0x7fffffff);
 	text_printf(b, " %d 0 0 %d %u %d %d 0 0 0", permitted && task_state_char(t) != 'R',
-		    l.exit_signal, t->cpu, t->policy == SCHED_FIFO || t->policy == SCHED_RR ? t->rt_prio : 0,
-		    t->policy);
+		    l.exit_signal, t->cpu, real_time(t) ? t->rt_prio : 0, t->policy);
 	stat_mm_tail(b, mm, permitted);
 	text_printf(b, " %d\n", permitted ? l.exit_code : 0);
 	if (mm)

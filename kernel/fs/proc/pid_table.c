@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The names in /proc/PID and /proc/PID/task/TID with their modes and makers, as Linux 6.12 has them. */
+/* The names in /proc/PID and /proc/PID/task/TID with their modes and makers, as Linux 6.12 has
+ * them. */
 #include "internal.h"
 
-#define REG(nm, md, wh, ck, sh) { .name = nm, .mode = S_IFREG | (md), .where = wh, .check = ck, .show = sh }
-#define REGW(nm, md, wh, sh, st) { .name = nm, .mode = S_IFREG | (md), .where = wh, .show = sh, .store = st }
-#define DIR(nm, md, wh, io, fo) { .name = nm, .mode = S_IFDIR | (md), .where = wh, .iops = io, .fops = fo }
-#define LNK(nm, fn) { .name = nm, .mode = S_IFLNK | 0777, .where = IN_BOTH, .iops = &pid_link_iops, .link = fn }
+#define REG(nm, md, wh, ck, sh)	\
+	{ .name = nm, .mode = S_IFREG | (md), .where = wh, .check = ck, .show = sh }
+#define REGW(nm, md, wh, sh, st)	\
+	{ .name = nm, .mode = S_IFREG | (md), .where = wh, .show = sh, .store = st }
+#define DIR(nm, md, wh, io, fo)	\
+	{ .name = nm, .mode = S_IFDIR | (md), .where = wh, .iops = io, .fops = fo }
+#define LNK(nm, fn)	\
+	{ .name = nm, .mode = S_IFLNK | 0777, .where = IN_BOTH, .iops = &pid_link_iops, .link = fn }
 
 const struct pid_entry pid_entries[] = {
 	DIR("task", 0555, IN_PROC, &pid_task_iops, &pid_task_fops),

@@ -14,7 +14,7 @@
 
 #define SELF_POS	254
 
-/* --- self and thread-self: links whose text depends on the reader --------------------------------------- */
+/* --- self and thread-self: links whose text depends on the reader --------------------------- */
 
 static int self_readlink(struct inode *i, struct dentry *d, char *buf, size_t size)
 {
@@ -58,7 +58,7 @@ static int attach_self(struct inode *dir, struct dentry *d, const struct self_li
 	return 0;
 }
 
-/* --- the root directory ---------------------------------------------------------------------------------- */
+/* --- the root directory --------------------------------------------------------------------- */
 
 static int root_lookup(struct inode *dir, struct dentry *d)
 {
@@ -138,7 +138,9 @@ static int proc_mount(struct super *sb, const char *source, const char *data)
 	return 0;
 }
 
-static struct fs_type proc_type = { .name = "proc", .nodev = true, .single = true, .mount = proc_mount };
+static struct fs_type proc_type = {
+	.name = "proc", .nodev = true, .single = true, .mount = proc_mount,
+};
 
 void proc_init(void)
 {

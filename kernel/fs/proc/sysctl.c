@@ -24,7 +24,9 @@ int sysctl_parse_int(const char *buf, long *out)
 	if (end == buf)
 		return -EINVAL;
 	/* what follows white space is ignored */
-	return (*end && !strchr(" \t\n", *end)) || *out < INT32_MIN || *out > INT32_MAX ? -EINVAL : 0;
+	if (*end && !strchr(" \t\n", *end))
+		return -EINVAL;
+	return *out < INT32_MIN || *out > INT32_MAX ? -EINVAL : 0;
 }
 
 static ssize_t int_store(const char *buf, size_t len, void *arg)

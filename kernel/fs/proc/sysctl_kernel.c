@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /proc/sys/kernel. Variables that do something are writable as on Linux; those that describe a fact
- * of this kernel are read only.
+ * /proc/sys/kernel. Variables that do something are writable as on Linux; those that describe a
+ * fact of this kernel are read only.
  */
 #include "internal.h"
 #include <perch/cred.h>
@@ -17,7 +17,7 @@
 
 extern int dmesg_restrict;		/* kernel/syslog.c */
 
-/* --- names -------------------------------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------------------------- */
 
 enum uts_field { UTS_TYPE, UTS_RELEASE, UTS_VERSION, UTS_MACHINE, UTS_HOST, UTS_DOMAIN };
 
@@ -58,12 +58,13 @@ static void add_names(void)
 	};
 
 	for (size_t k = 0; k < ARRAY_SIZE(fixed); k++)
-		knode_file(proc_sys_root, fixed[k].path, 0444, &uts_ops, (void *)(u64)fixed[k].field);
+		knode_file(proc_sys_root, fixed[k].path, 0444, &uts_ops,
+			   (void *)(u64)fixed[k].field);
 	knode_file(proc_sys_root, "kernel/hostname", 0644, &uts_rw_ops, (void *)(u64)UTS_HOST);
 	knode_file(proc_sys_root, "kernel/domainname", 0644, &uts_rw_ops, (void *)(u64)UTS_DOMAIN);
 }
 
-/* --- perf_x --------------------------------------------------------------------------------------------------- */
+/* --- perf_x --------------------------------------------------------------------------------- */
 
 static int perf_show(struct textbuf *b, void *arg)
 {
@@ -94,7 +95,7 @@ static void add_perf(void)
 	}
 }
 
-/* --- random --------------------------------------------------------------------------------------------------- */
+/* --- random --------------------------------------------------------------------------------- */
 
 static void put_uuid(struct textbuf *b, const u8 *u)
 {
@@ -140,7 +141,7 @@ static void add_random(void)
 	sysctl_text_file("kernel/random/poolsize", "256");
 }
 
-/* --- printk: four levels, of which the first is used --------------------------------------------------------- */
+/* --- printk: four levels, of which the first is used ---------------------------------------- */
 
 static int printk_show(struct textbuf *b, void *arg)
 {
@@ -167,7 +168,7 @@ static int number_show(struct textbuf *b, void *arg)
 	return 0;
 }
 
-/* --- the rest ------------------------------------------------------------------------------------------------- */
+/* --- the rest ------------------------------------------------------------------------------- */
 
 static const struct { const char *path; struct sysctl_int s; } ints[] = {
 	{ "kernel/randomize_va_space", { &randomize_va_space, 0, 2, NULL, -1 } },
@@ -177,10 +178,12 @@ static const struct { const char *path; struct sysctl_int s; } ints[] = {
 };
 
 static const struct { const char *path, *text; } facts[] = {
-	{ "kernel/cap_last_cap", "40" }, { "kernel/pid_max", "32768" }, { "kernel/overflowuid", "65534" },
-	{ "kernel/overflowgid", "65534" }, { "kernel/tainted", "0" }, { "kernel/core_pattern", "core" },
+	{ "kernel/cap_last_cap", "40" }, { "kernel/pid_max", "32768" },
+	{ "kernel/overflowuid", "65534" }, { "kernel/overflowgid", "65534" },
+	{ "kernel/tainted", "0" }, { "kernel/core_pattern", "core" },
 	{ "kernel/core_uses_pid", "0" }, { "kernel/sysctl_writes_strict", "1" },
-	{ "kernel/panic", "0" }, { "kernel/panic_on_oops", "1" },	/* the machine ends at once */
+	/* the machine ends at once */
+	{ "kernel/panic", "0" }, { "kernel/panic_on_oops", "1" },
 	{ "kernel/nmi_watchdog", "0" }, { "kernel/watchdog", "0" }, { "kernel/soft_watchdog", "0" },
 	{ "kernel/numa_balancing", "0" }, { "kernel/sched_rr_timeslice_ms", "100" },
 	{ "kernel/sched_rt_period_us", "1000000" }, { "kernel/sched_rt_runtime_us", "-1" },

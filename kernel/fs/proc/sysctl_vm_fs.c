@@ -33,10 +33,12 @@ static const struct { const char *path; struct sysctl_int s; } ints[] = {
 };
 
 static const struct { const char *path, *text; } facts[] = {
-	{ "vm/mmap_min_addr", "65536" }, { "vm/overcommit_ratio", "50" }, { "vm/panic_on_oom", "0" },
-	{ "vm/nr_hugepages", "0" }, { "vm/nr_overcommit_hugepages", "0" }, { "vm/legacy_va_layout", "0" },
+	{ "vm/mmap_min_addr", "65536" }, { "vm/overcommit_ratio", "50" },
+	{ "vm/panic_on_oom", "0" }, { "vm/nr_hugepages", "0" },
+	{ "vm/nr_overcommit_hugepages", "0" }, { "vm/legacy_va_layout", "0" },
 	{ "vm/oom_kill_allocating_task", "0" },
-	{ "fs/nr_open", "1048576" }, { "fs/pipe-max-size", "1048576" }, { "fs/overflowuid", "65534" },
+	{ "fs/nr_open", "1048576" }, { "fs/pipe-max-size", "1048576" },
+	{ "fs/overflowuid", "65534" },
 	{ "fs/overflowgid", "65534" }, { "fs/suid_dumpable", "0" },
 	{ "dev/tty/ldisc_autoload", "0" }, { "dev/tty/legacy_tiocsti", "0" },
 };

@@ -15,7 +15,7 @@ static int cpuinfo_show(struct textbuf *b, void *arg)
 	return 0;
 }
 
-/* --- stat ------------------------------------------------------------------------------------------------- */
+/* --- stat ----------------------------------------------------------------------------------- */
 
 static void add_times(struct cpu_times *sum, const struct cpu_times *t)
 {
@@ -31,9 +31,9 @@ static void add_times(struct cpu_times *sum, const struct cpu_times *t)
 /* The last three: stolen, guest and niced guest time; there is no hypervisor that tells. */
 static void put_times(struct textbuf *b, const struct cpu_times *t)
 {
-	text_printf(b, " %lu %lu %lu %lu %lu %lu %lu 0 0 0\n", ns_to_ticks(t->user), ns_to_ticks(t->nice),
-		    ns_to_ticks(t->system), ns_to_ticks(t->idle), ns_to_ticks(t->iowait),
-		    ns_to_ticks(t->irq), ns_to_ticks(t->softirq));
+	text_printf(b, " %lu %lu %lu %lu %lu %lu %lu 0 0 0\n", ns_to_ticks(t->user),
+		    ns_to_ticks(t->nice), ns_to_ticks(t->system), ns_to_ticks(t->idle),
+		    ns_to_ticks(t->iowait), ns_to_ticks(t->irq), ns_to_ticks(t->softirq));
 }
 
 static void put_interrupts(struct textbuf *b)
@@ -77,7 +77,7 @@ static int stat_show(struct textbuf *b, void *arg)
 	return 0;
 }
 
-/* --- uptime, loadavg ---------------------------------------------------------------------------------------- */
+/* --- uptime, loadavg ------------------------------------------------------------------------ */
 
 static int uptime_show(struct textbuf *b, void *arg)
 {
@@ -107,7 +107,7 @@ static int loadavg_show(struct textbuf *b, void *arg)
 	return 0;
 }
 
-/* --- names --------------------------------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------------------------- */
 
 static int version_show(struct textbuf *b, void *arg)
 {

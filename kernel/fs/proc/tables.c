@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel has of this and that: devices, file systems, interrupts, locks; and what it has none of. */
+/* What the kernel has of this and that: devices, file systems, interrupts, locks; and what it has
+ * none of. */
 #include "internal.h"
 #include <perch/cpu.h>
 #include <perch/irq.h>
@@ -107,5 +108,6 @@ void proc_tables_init(void)
 	for (size_t k = 0; k < ARRAY_SIZE(files); k++)
 		knode_file(proc_root, files[k].name, 0444, &files[k].ops, NULL);
 	for (size_t k = 0; k < ARRAY_SIZE(constants); k++)
-		knode_file(proc_root, constants[k].name, 0444, &constant_ops, (void *)constants[k].text);
+		knode_file(proc_root, constants[k].name, 0444, &constant_ops,
+			   (void *)constants[k].text);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Devices without hardware by class: /sys/class/CLASS/NAME and /sys/dev/char/MAJOR:MINOR point to
- * /sys/devices/virtual/CLASS/NAME, whose dev and uevent say the number. mdev makes nodes from these.
+ * /sys/devices/virtual/CLASS/NAME, whose dev and uevent say the number. mdev makes nodes from
+ * these.
  */
 #include "internal.h"
 #include <perch/page.h>

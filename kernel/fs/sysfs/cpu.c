@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /sys/devices/system/cpu: which CPUs there are, how they hang together, what they are. All CPUs form
- * one package with one core each, which is what the machines we run on look like; CPUs that did not
- * come up are possible and present, but not online.
+ * /sys/devices/system/cpu: which CPUs there are, how they hang together, what they are. All CPUs
+ * form one package with one core each, which is what the machines we run on look like; CPUs that
+ * did not come up are possible and present, but not online.
  */
 #include "internal.h"
 #include <perch/boot.h>
@@ -17,7 +17,7 @@ static u64 possible_mask(void)
 	return nr_cpus >= 64 ? ~0ULL : BIT(nr_cpus) - 1;
 }
 
-/* --- sets of CPUs ------------------------------------------------------------------------------------------- */
+/* --- sets of CPUs --------------------------------------------------------------------------- */
 
 enum cpu_set { SET_NONE, SET_ONLINE, SET_OFFLINE, SET_POSSIBLE };
 
@@ -74,7 +74,7 @@ static void add_sets(void)
 	sysfs_text(CPU_DIR "/smt/control", "notimplemented");
 }
 
-/* --- one CPU ------------------------------------------------------------------------------------------------- */
+/* --- one CPU -------------------------------------------------------------------------------- */
 
 static int midr_show(struct textbuf *b, void *arg)
 {
@@ -143,10 +143,11 @@ static const struct { const char *name; struct knode_ops ops; } cpu_files[] = {
 	{ "topology/cluster_cpus_list", { .show = all_list_show } },
 };
 static const struct { const char *name, *line; } cpu_lines[] = {
-	{ "topology/physical_package_id", "0" }, { "topology/cluster_id", "0" }, { "cpu_capacity", "1024" },
+	{ "topology/physical_package_id", "0" }, { "topology/cluster_id", "0" },
+	{ "cpu_capacity", "1024" },
 };
 
-/* --- caches: those of the first level are each CPU's own, the others are shared -------------------------- */
+/* --- caches: those of the first level are each CPU's own, the others are shared ------------- */
 
 static int level_show(struct textbuf *b, void *arg)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* /sys/devices/system/node and memory: one node with all CPUs and all memory, in blocks of 128 MiB. */
+/* /sys/devices/system/node and memory: one node with all CPUs and all memory, in blocks of 128
+ * MiB. */
 #include "internal.h"
 #include <perch/cpu.h>
 #include <perch/page.h>
@@ -56,10 +57,11 @@ static void add_block(u64 index)
 static void add_memory(void)
 {
 	static char size[20];
+	u64 end = max_pfn << PAGE_SHIFT;
 
 	snprintf(size, sizeof(size), "%lx", BLOCK_SIZE);
 	sysfs_text(MEMORY_DIR "/block_size_bytes", size);
-	for (u64 k = (min_pfn << PAGE_SHIFT) / BLOCK_SIZE; k * BLOCK_SIZE < max_pfn << PAGE_SHIFT; k++)
+	for (u64 k = (min_pfn << PAGE_SHIFT) / BLOCK_SIZE; k * BLOCK_SIZE < end; k++)
 		add_block(k);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /sys/bus/event_source/devices: what perf knows about PMUs. The perf core enumerates its PMUs and their
- * files by number (perf.h); here they get their places: hardware below devices/platform/pmu, software
- * in devices, and a link from the bus to each.
+ * /sys/bus/event_source/devices: what perf knows about PMUs. The perf core enumerates its PMUs and
+ * their files by number (perf.h); here they get their places: hardware below devices/platform/pmu,
+ * software in devices, and a link from the bus to each.
  */
 #include "internal.h"
 #include <perch/page.h>
@@ -51,15 +51,16 @@ static const struct knode_ops uevent_ops = { .show = nothing_show };
 
 static void add_pmu(u32 i, const char *pmu)
 {
-	const char *where = strcmp(pmu, "software") ? "devices/platform/pmu" : "devices";
-	const char *up = strcmp(pmu, "software") ? "../../../../bus/event_source" : "../../bus/event_source";
+	bool hard = strcmp(pmu, "software") != 0;
+	const char *where = hard ? "devices/platform/pmu" : "devices";
+	const char *up = hard ? "../../../../bus/event_source" : "../../bus/event_source";
 	const char *dir, *name;
 	char path[128], target[96];
 	u32 mode;
 
 	for (u32 j = 0; perf_sysfs_file(i, j, &dir, &name, &mode); j++) {
-		snprintf(path, sizeof(path), "%s/%s/%s%s%s", where, pmu, dir ? dir : "", dir ? "/" : "",
-			 name);
+		snprintf(path, sizeof(path), "%s/%s/%s%s%s", where, pmu, dir ? dir : "",
+			 dir ? "/" : "", name);
 		knode_file(sysfs_root, path, mode, mode & 0200 ? &pmu_rw_ops : &pmu_ro_ops,
 			   (void *)((u64)i << 16 | j));
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sysfs: a tree of knodes below sysfs_root, filled at boot. Only what programs look for is there; what is
- * there is true. debugfs and tracefs can be mounted and are empty.
+ * sysfs: a tree of knodes below sysfs_root, filled at boot. Only what programs look for is there;
+ * what is there is true. debugfs and tracefs can be mounted and are empty.
  */
 #include "internal.h"
 #include <perch/page.h>
@@ -29,7 +29,7 @@ void sysfs_show(const char *path, const struct knode_ops *ops, void *arg)
 	knode_file(sysfs_root, path, 0444, ops, arg);
 }
 
-/* --- kernel/notes: the ELF notes of the image, among them its build id ---------------------------------- */
+/* --- kernel/notes: the ELF notes of the image, among them its build id ---------------------- */
 
 static ssize_t notes_read(struct file *f, struct uio *u, loff *pos)
 {
@@ -54,7 +54,7 @@ static void add_kernel(void)
 	knode_dir(sysfs_root, "kernel/tracing");
 }
 
-/* --- the file systems ------------------------------------------------------------------------------------- */
+/* --- the file systems ----------------------------------------------------------------------- */
 
 static struct knode debugfs_root = {
 	.refs = { 1 }, .name = "debug", .mode = S_IFDIR | 0700, .ino = 1,
@@ -92,8 +92,8 @@ static struct fs_type types[] = {
 
 void sysfs_init(void)
 {
-	static const char *const dirs[] = { "block", "bus", "class", "dev/block", "dev/char", "devices",
-					    "firmware", "fs", "kernel", "module" };
+	static const char *const dirs[] = { "block", "bus", "class", "dev/block", "dev/char",
+					    "devices", "firmware", "fs", "kernel", "module" };
 
 	for (size_t k = 0; k < ARRAY_SIZE(types); k++)
 		register_fs(&types[k]);
