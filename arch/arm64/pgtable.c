@@ -89,16 +89,10 @@ static u64 *new_table(struct pgtable *t)
 
 	if (!p)
 		return NULL;
+	list_add(&p->node, &t->tables);
 	atomic_inc(&t->nr_tables);
 	atomic_inc(&mem_stats.pagetable_pages);
 	return page_address(p);
-}
-
-static void free_table(struct pgtable *t, u64 *table)
-{
-	atomic_dec(&t->nr_tables);
-	atomic_dec(&mem_stats.pagetable_pages);
-	free_pages(virt_to_page(table), 0);
 }
 
 static u64 *table_of(u64 entry)
@@ -113,6 +107,7 @@ int pgt_init(struct pgtable *t)
 	if (asid < 0)
 		return -ENOMEM;
 	t->nr_tables = 0;
+	list_init(&t->tables);
 	t->root = new_table(t);
 	if (!t->root) {
 		asid_free((u32)asid);
@@ -123,21 +118,16 @@ int pgt_init(struct pgtable *t)
 	return 0;
 }
 
-static void free_level(struct pgtable *t, u64 *table, int level)
-{
-	if (level < LEVELS - 1)
-		for (int i = 0; i < ENTRIES; i++)
-			if (table[i] & PTE_VALID)
-				free_level(t, table_of(table[i]), level + 1);
-	free_table(t, table);
-}
-
 void pgt_free(struct pgtable *t)
 {
+	struct page *p, *next;
+
 	/* Walk caches may hold the tables themselves: they must be gone before the pages are
 	 * reused. */
 	tlb_flush_all(t);
-	free_level(t, t->root, 0);
+	list_for_each_safe(p, next, &t->tables, node)
+		free_pages(p, 0);
+	atomic_sub(&mem_stats.pagetable_pages, t->nr_tables);
 	asid_free(t->asid);
 	t->root = NULL;
 }
@@ -168,6 +158,20 @@ struct walk {
 	void *arg;
 };
 
+/* The last level. Most entries are absent: they go by four at a time. */
+static void walk_entries(const struct walk *w, u64 *table, uaddr base)
+{
+	u64 first = w->start > base ? (w->start - base) >> PAGE_SHIFT : 0;
+	u64 last = min((w->end - base + PAGE_SIZE - 1) >> PAGE_SHIFT, (u64)ENTRIES);
+
+	for (u64 i = first; i < last; i++) {
+		while (i + 4 <= last && !(table[i] | table[i + 1] | table[i + 2] | table[i + 3]))
+			i += 4;
+		if (i < last && pte_present(table[i]))
+			w->fn(&table[i], base + (i << PAGE_SHIFT), w->arg);
+	}
+}
+
 /* The entries of one table, which covers addresses from base on. */
 static void walk_level(const struct walk *w, u64 *table, int level, uaddr base)
 {
@@ -175,10 +179,10 @@ static void walk_level(const struct walk *w, u64 *table, int level, uaddr base)
 	u64 first = w->start > base ? (w->start - base) >> level_shift(level) : 0;
 
 	for (u64 i = first; i < ENTRIES && base + i * span < w->end; i++) {
-		if (!pte_present(table[i]))	/* a table's entry is valid or 0 */
+		if (!(table[i] & PTE_VALID))
 			continue;
-		if (level == LEVELS - 1)
-			w->fn(&table[i], base + i * span, w->arg);
+		if (level == LEVELS - 2)
+			walk_entries(w, table_of(table[i]), base + i * span);
 		else
 			walk_level(w, table_of(table[i]), level + 1, base + i * span);
 	}

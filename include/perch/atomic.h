@@ -12,8 +12,13 @@
 #define load_acquire(p)		__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#ifdef __aarch64__
 #define smp_rmb()		__asm__ volatile("dmb ishld" ::: "memory")
 #define smp_wmb()		__asm__ volatile("dmb ishst" ::: "memory")
+#else	/* tests on the build machine */
+#define smp_rmb()		__atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define smp_wmb()		__atomic_thread_fence(__ATOMIC_RELEASE)
+#endif
 
 #define atomic_read(p)		__atomic_load_n(p, __ATOMIC_RELAXED)
 #define atomic_set(p, v)	__atomic_store_n(p, v, __ATOMIC_RELAXED)

@@ -107,7 +107,7 @@ struct mm {
 	u32 nr_vmas;		/* lock */
 	u64 total_vm, locked_vm, data_vm, stack_vm, exec_vm;	/* pages; lock */
 	s64 rss_anon, rss_file, rss_shmem;	/* pages; atomic */
-	u64 hiwater_rss, hiwater_vm;		/* pages; approximate */
+	u64 hiwater_rss, hiwater_vm;		/* pages; as of the last mm_note_peak */
 	uaddr mmap_base;	/* top of the mmap region, grows down; immutable after exec */
 	uaddr start_code, end_code, start_data, end_data;	/* set by exec */
 	uaddr start_brk, brk;	/* lock */
@@ -131,6 +131,8 @@ struct mm *task_get_mm(struct task *t);	/* another task's mm with a user referen
  * mm_drop: any context, the table must not be loaded on this CPU when it is the last one. */
 static inline void mm_grab(struct mm *mm) { ref_get(&mm->count); }
 void mm_drop(struct mm *mm);
+/* Bring the hiwater marks up to date: before pages go and before somebody reads the marks. */
+void mm_note_peak(struct mm *mm);
 /* Unlock mm->lock and drop what was unmapped meanwhile (files, may sleep). A plain mutex_unlock is
  * right, too: the next mm_unlock or the end of the mm does the rest. */
 void mm_unlock(struct mm *mm);

@@ -47,19 +47,31 @@ void mm_note_peak(struct mm *mm)
 
 /* --- entries --------------------------------------------------------------------------------------- */
 
-static pte make_entry(const struct vma *v, struct page *page, bool write)
+/* What all entries of v have in common; base of make_entry. */
+static pte entry_base(const struct vma *v, bool write)
 {
 	u32 prot = v->flags & VM_PROT;
 
+	if (!prot)
+		return pte_none_make(0);
 	if (!write)
 		prot &= ~VM_WRITE;
-	if (!prot && !(v->flags & VM_PROT))
-		return pte_none_make(page_to_phys(page));
-	if ((prot & VM_EXEC) && !(READ_ONCE(page->flags) & PG_ISYNC)) {
-		icache_sync(page_address(page), PAGE_SIZE);
-		atomic_or(&page->flags, PG_ISYNC);
-	}
-	return pte_make(page_to_phys(page), prot ? prot : VM_READ);
+	return pte_make(0, prot ? prot : VM_READ);
+}
+
+static void sync_instructions(struct page *page)
+{
+	if (READ_ONCE(page->flags) & PG_ISYNC)
+		return;
+	icache_sync(page_address(page), PAGE_SIZE);
+	atomic_or(&page->flags, PG_ISYNC);
+}
+
+static pte make_entry(const struct vma *v, struct page *page, bool write)
+{
+	if (v->flags & VM_EXEC)
+		sync_instructions(page);
+	return entry_base(v, write) | page_to_phys(page);
 }
 
 /* Count a page whose entry is about to be written; takes over the caller's reference. */
@@ -87,12 +99,27 @@ static struct page *anon_page(void)
 	return p;
 }
 
-static void set_new(struct vma *v, pte *p, struct page *page, bool write)
+/*
+ * An entry for a page that only this fault knows, where there was none: no pt_lock, for if truncation looks
+ * here it sees nothing or the whole of it. The barrier (here and below) makes the page's contents and
+ * counters visible before the entry is: other CPUs' table walks pair with it by address dependency.
+ */
+static void set_anon(struct vma *v, pte *p, struct page *page)
+{
+	page->mapcount = 1;
+	atomic_inc(&v->mm->rss_anon);
+	v->flags |= VM_ANON;
+	smp_wmb();
+	pte_set(p, make_entry(v, page, v->flags & VM_WRITE));
+}
+
+static void set_file(struct vma *v, pte *p, struct page *page, bool write)
 {
 	pte e = make_entry(v, page, write);
 
 	spin_lock(&v->mm->pt_lock);
 	count_mapped(v->mm, page);
+	smp_wmb();
 	pte_set(p, e);
 	spin_unlock(&v->mm->pt_lock);
 }
@@ -111,8 +138,7 @@ static int fault_anon(struct vma *v, pte *p, bool write)
 	if (!page)
 		return -ENOMEM;
 	clear_page(page_address(page));
-	v->flags |= VM_ANON;
-	set_new(v, p, page, v->flags & VM_WRITE);
+	set_anon(v, p, page);
 	return 0;
 }
 
@@ -135,8 +161,7 @@ static int fault_private_write(struct vma *v, uaddr va, pte *p)
 	page_put(src);
 	if (!page)
 		return -ENOMEM;
-	v->flags |= VM_ANON;
-	set_new(v, p, page, v->flags & VM_WRITE);
+	set_anon(v, p, page);
 	return 0;
 }
 
@@ -152,6 +177,7 @@ static struct page *fault_around(struct vma *v, uaddr va, pte *p, bool write)
 	struct page *pages[AROUND], *mine;
 	u32 n = below + above;
 	pte *q = p - below;
+	pte base = entry_base(v, write);
 	u64 want = 0;
 
 	for (u32 i = 0; i < n; i++)
@@ -160,12 +186,15 @@ static struct page *fault_around(struct vma *v, uaddr va, pte *p, bool write)
 	v->ops->cached(v, vma_pgoff(v, va) - below, n, want, pages);
 	mine = pages[below];
 	pages[below] = NULL;
+	smp_wmb();
 	spin_lock(&v->mm->pt_lock);
 	for (u32 i = 0; i < n; i++) {
 		if (!pages[i])
 			continue;
+		if (v->flags & VM_EXEC)
+			sync_instructions(pages[i]);
 		count_mapped(v->mm, pages[i]);
-		WRITE_ONCE(q[i], make_entry(v, pages[i], write));
+		WRITE_ONCE(q[i], base | page_to_phys(pages[i]));
 	}
 	spin_unlock(&v->mm->pt_lock);
 	return mine;
@@ -197,7 +226,7 @@ static int fault_file(struct vma *v, uaddr va, pte *p, bool write)
 	if (!page)
 		page = file_page(v, va, writable);
 	if (!IS_ERR(page))
-		set_new(v, p, page, writable);
+		set_file(v, p, page, writable);
 	if (unlikely(v->file && rmap_seq(v) != seq))
 		mm_zap_file_pages(v->mm, v->start, v->end);	/* perhaps truncated: fault again */
 	return IS_ERR(page) ? PTR_ERR(page) : 0;
@@ -353,8 +382,6 @@ static int fault_once(struct mm *mm, uaddr addr, unsigned flags, int *code)
 	err = fault_in(v, addr, flags);
 	*code = BUS_ADRERR;
 	ret = err == -EFAULT ? SIGBUS : err;
-	if (likely(!ret))
-		mm_note_peak(mm);
 out:
 	mm_unlock(mm);
 	return ret;
@@ -404,6 +431,5 @@ int mm_populate(struct mm *mm, uaddr start, uaddr end)
 		for (; start < stop && !err; start += PAGE_SIZE)
 			err = fatal_signal_pending(current) ? -EINTR : fault_in(v, start, flags);
 	}
-	mm_note_peak(mm);
 	return err;
 }

@@ -124,7 +124,7 @@ static void copy_description(struct mm *old, struct mm *mm)
 
 struct mm *mm_fork(struct mm *old)
 {
-	struct mm *mm = mm_create();
+	struct mm *mm = mm_alloc();
 	struct file *exe;
 	struct vma *v;
 	int err = 0;

@@ -83,7 +83,6 @@ int mm_may_expand(struct mm *mm, u32 flags, u64 pages);
 int mm_may_lock(struct mm *mm, u64 pages);	/* RLIMIT_MEMLOCK: 0 or -EAGAIN */
 bool can_mlock(void);				/* may current lock memory at all */
 void mm_perf_mmap(struct vma *v);		/* tell perf */
-void mm_note_peak(struct mm *mm);		/* hiwater marks */
 
 /* --- fault.c ------------------------------------------------------------------------------------ */
 
@@ -97,6 +96,10 @@ int mm_populate(struct mm *mm, uaddr start, uaddr end);
 int stack_grow(struct vma *v, uaddr addr);
 void fault_init(void);
 extern struct page *zero_page;
+
+/* --- mm.c ---------------------------------------------------------------------------------------- */
+
+struct mm *mm_alloc(void);	/* mm_create without a layout; NULL: no memory */
 
 /* --- zap.c -------------------------------------------------------------------------------------- */
 

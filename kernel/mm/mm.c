@@ -67,7 +67,7 @@ static uaddr choose_mmap_base(void)
 
 /* --- life ------------------------------------------------------------------------------------------------ */
 
-struct mm *mm_create(void)
+struct mm *mm_alloc(void)
 {
 	struct mm *mm = kzalloc(sizeof(*mm));
 
@@ -83,8 +83,16 @@ struct mm *mm_create(void)
 	spin_init(&mm->pt_lock);
 	list_init(&mm->vmas);
 	list_init(&mm->dead);
-	mm->mmap_base = choose_mmap_base();
 	mm->dumpable = 1;
+	return mm;
+}
+
+struct mm *mm_create(void)
+{
+	struct mm *mm = mm_alloc();
+
+	if (mm)
+		mm->mmap_base = choose_mmap_base();
 	return mm;
 }
 
@@ -107,6 +115,7 @@ static void unmap_everything(struct mm *mm)
 	struct vma *v, *next;
 
 	mutex_lock(&mm->lock);
+	mm_note_peak(mm);
 	mm->rb_root = mm->last = NULL;
 	list_for_each_safe(v, next, &mm->vmas, node) {
 		mm_zap(mm, v->start, v->end, false);

@@ -258,6 +258,7 @@ static void swap_mm(struct exec *x)
 	complete_vfork_locked(t);
 	spin_unlock_irqrestore(&task_lock, flags);
 	if (old) {
+		mm_note_peak(old);
 		t->ru.maxrss = max(t->ru.maxrss, old->hiwater_rss);
 		mm_put(old);
 	}

@@ -123,6 +123,7 @@ static void exit_mm(struct task *t)
 	u64 flags;
 
 	if (mm) {
+		mm_note_peak(mm);
 		t->ru.maxrss = max(t->ru.maxrss, mm->hiwater_rss);
 		flags = irq_save();
 		spin_lock(&t->alloc_lock);

@@ -54,8 +54,10 @@ static int collect(int who, struct rusage_counts *c)
 	default:
 		return -EINVAL;
 	}
-	if (current->mm)
+	if (current->mm) {
+		mm_note_peak(current->mm);
 		c->maxrss = max(c->maxrss, READ_ONCE(current->mm->hiwater_rss));
+	}
 	return 0;
 }
 

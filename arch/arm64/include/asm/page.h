@@ -10,15 +10,15 @@
 /* DC ZVA zeroes a block; 64 bytes wherever we run (DCZID_EL0.BS = 4), else the plain way. */
 static inline void clear_page(void *page)
 {
-	char *p = page, *end = p + PAGE_SIZE;
+	char *p = page, *end = p + PAGE_SIZE, *q;
 
 	if (unlikely((read_sysreg(dczid_el0) & 0x1f) != 4)) {
 		memset(page, 0, PAGE_SIZE);
 		return;
 	}
-	for (; p < end; p += 256)
-		__asm__ volatile("dc zva, %0\n\tdc zva, %1\n\tdc zva, %2\n\tdc zva, %3"
-				 :: "r"(p), "r"(p + 64), "r"(p + 128), "r"(p + 192) : "memory");
+	for (; p < end; p += 512)
+		__asm__ volatile(".rept 7\n\tdc zva, %0\n\tadd %0, %0, #64\n\t.endr\n\tdc zva, %0"
+				 : "=&r"(q) : "0"(p) : "memory");
 }
 
 static inline void copy_page(void *dst, const void *src)

@@ -7,6 +7,7 @@
 #ifndef ASM_PGTABLE_H
 #define ASM_PGTABLE_H
 
+#include <perch/list.h>
 #include <perch/types.h>
 
 typedef u64 pte;
@@ -15,6 +16,7 @@ struct pgtable {
 	u64 *root;	/* level 0 table, linear map */
 	u16 asid;	/* unique among live tables */
 	s64 nr_tables;	/* pages used by tables; atomic */
+	struct list tables;	/* all of them, by page.node; whoever adds entries holds mm->lock */
 };
 
 #define PTE_VALID	BIT(0)
