@@ -141,7 +141,7 @@ TEST("count/exclude", "attr.exclude_user attr.exclude_kernel", "perf stat cycles
 	u64 b = read_u64(both), u = read_u64(user), k = read_u64(kernel);
 
 	EXPECT(u > 0 && k > 0, "user %ld kernel %ld", (long)u, (long)k);
-	EXPECT_IN(u + k, b * 98 / 100, b * 102 / 100);
+	EXPECT_IN(u + k, b * (100 - skew_percent()) / 100, b * (100 + skew_percent()) / 100);
 }
 
 TEST("count/mux_all_run", "attr.read_format", "PB-01")

@@ -53,7 +53,7 @@ TEST("group/members_equal", "open.group_fd", "hazard 16")
 	spin_ms(50);
 	NEED(ioctl(leader, PERF_EVENT_IOC_DISABLE, 0));
 	EXPECT_EQ(read(leader, buf, sizeof(buf)), sizeof(buf));
-	EXPECT_IN(buf[2], buf[1] * 99 / 100, buf[1] * 101 / 100);
+	EXPECT_IN(buf[2], buf[1] * (100 - skew_percent()) / 100, buf[1] * (100 + skew_percent()) / 100);
 }
 
 TEST("group/leader_off", "attr.disabled open.group_fd", "hazard 22")
@@ -183,6 +183,7 @@ TEST("group/mux_groups", "open.group_fd", "S17")
 		EXPECT_EQ(read(leader[g], buf, sizeof(buf)), sizeof(buf));
 		EXPECT(buf[2] > 0 && buf[2] < buf[1], "group %d: running %ld of %ld", g, (long)buf[2], (long)buf[1]);
 		for (int i = 1; i < 4; i++)
-			EXPECT_IN(buf[3 + i], buf[3] * 98 / 100, buf[3] * 102 / 100);
+			EXPECT_IN(buf[3 + i], buf[3] * (100 - skew_percent()) / 100,
+				  buf[3] * (100 + skew_percent()) / 100);
 	}
 }

@@ -109,6 +109,13 @@ long read_long(const char *path);	/* -1 if it cannot be read */
 int write_long(const char *path, long v);
 bool has_event(u32 type, u64 config);	/* can be opened */
 
+/*
+ * Percent by which equal members of a group may differ. With icount (then instructions count) virtual time
+ * stands still between two register accesses; without it QEMU's clock runs on while a busy host has the
+ * virtual CPU wait between them.
+ */
+u64 skew_percent(void);
+
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define USER_ACCESS "/proc/sys/kernel/perf_user_access"
 

@@ -160,3 +160,8 @@ bool has_event(u32 type, u64 config)
 		close(fd);
 	return fd >= 0;
 }
+
+u64 skew_percent(void)
+{
+	return has_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS) ? 2 : 15;
+}
