@@ -6,6 +6,7 @@
  */
 #include <asm/ptrace.h>
 #include <perch/cpu.h>
+#include <perch/perf.h>
 #include <perch/printk.h>
 #include <perch/signal.h>
 #include <perch/task.h>
@@ -48,6 +49,27 @@ static void undefined(struct pt_regs *regs)
 	trap_signal(SIGILL, ILL_ILLOPC, regs->pc, 0);
 }
 
+/*
+ * PMCCNTR (9, 13, op2 0), PMXEVCNTR (9, 13, 2), PMEVCNTRn (14, 8..11) read as 0 and PMSELR (9, 12, 5) is
+ * ignored for a task from which perf has just taken the counters; see perf_user_read_trap.
+ */
+static bool pmu_read_trap(struct pt_regs *regs, u32 iss)
+{
+	u32 op0 = iss >> 20 & 3, op2 = iss >> 17 & 7, op1 = iss >> 14 & 7;
+	u32 crn = iss >> 10 & 15, rt = iss >> 5 & 31, crm = iss >> 1 & 15;
+	bool read = iss & 1;
+	bool counter = (crn == 9 && crm == 13 && (op2 == 0 || op2 == 2)) ||
+		       (crn == 14 && crm >= 8 && crm <= 11);
+	bool selector = crn == 9 && crm == 12 && op2 == 5;
+
+	if (op0 != 3 || op1 != 3 || !((counter && read) || selector) || !perf_user_read_trap())
+		return false;
+	if (read && rt < 31)
+		regs->regs[rt] = 0;
+	regs->pc += 4;
+	return true;
+}
+
 void el0_exception(struct pt_regs *regs, u64 esr)
 {
 	u64 far = read_sysreg(far_el1);
@@ -79,8 +101,12 @@ void el0_exception(struct pt_regs *regs, u64 esr)
 	case EC_WATCH_EL0:
 		trap_signal(SIGTRAP, TRAP_HWBKPT, regs->pc, 0);
 		break;
-	case EC_UNKNOWN:
 	case EC_SYSREG:
+		if (pmu_read_trap(regs, (u32)esr))
+			break;
+		undefined(regs);
+		break;
+	case EC_UNKNOWN:
 		undefined(regs);
 		break;
 	default:	/* state that we do not offer (SVE, SME ...), illegal state */

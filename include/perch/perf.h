@@ -112,6 +112,10 @@ static inline void perf_page_fault(enum perf_fault_kind kind, struct pt_regs *re
 	perf_sw_event(kind == PERF_FAULT_MAJOR ? 6 : 5, 1, regs, addr);
 }
 
+/* current's user code was trapped reading a counter. True: it has events that it may read so, and
+ * they were taken off its hands this very moment: let it read 0. False: SIGILL. P. */
+bool perf_user_read_trap(void);
+
 /* --- mappings of current's address space: side-band MMAP/MMAP2 -------------------------------------- */
 
 /* What perf wants to know of a mapping; path is a kernel string ("//anon", "[heap]", "[stack]",

@@ -42,8 +42,7 @@ static void detach_in_ctx(struct perf_ctx *ctx, void *arg)
 	ctx_clock(ctx);
 	if (leader->group.placed)
 		group_evict(leader);
-	else
-		group_settle(leader);
+	group_settle(leader);
 	group_leave(e);
 	e->state = PERF_GONE;
 	group_relist(e);
@@ -69,7 +68,7 @@ static void bring_in(void *arg)
 
 	if (ctx->task == host_current() && ctx->oncpu < 0 && pc->online) {
 		ASSERT_PERF(!pc->task_ctx);
-		ctx_in(ctx, pc);
+		(void)ctx_in(ctx, pc, host_now());
 	}
 }
 
@@ -144,24 +143,41 @@ void ctx_unpin(struct perf_ctx *ctx)
 	host_irq_restore(flags);
 }
 
+/* arg: set to whether the task was running, so that nobody else can be switching to it. */
 static void part_from_task(struct perf_ctx *ctx, void *arg)
 {
 	struct perf_cpu *pc = this_perf_cpu();
+	bool *was_in = arg;
 
-	(void)arg;
-	if (ctx->oncpu >= 0) {
+	*was_in = ctx->oncpu >= 0;
+	if (*was_in) {
 		ctx_clock(ctx);
 		pc->task_ctx = NULL;
 		ctx->oncpu = -1;
 	}
+	ctx->dead = true;
 	__atomic_store_n(&(*host_task_slot(ctx->task))->ctx, NULL, __ATOMIC_RELEASE);
 }
 
-/* A task's context without events costs every switch something: drop it. */
+static void nothing(void *unused)
+{
+	(void)unused;
+}
+
+/*
+ * A task's context without events costs every switch something: drop it. A CPU that is switching to
+ * the task may have found the pointer already; it will see "dead". Memory goes when every CPU has left the
+ * switch that it may have been in.
+ */
 void ctx_drop_if_empty(struct perf_ctx *ctx)
 {
+	bool was_in;
+
 	if (!ctx->task || ctx->nr_events || ctx->pins)
 		return;
-	ctx_call(ctx, part_from_task, NULL);
+	ctx_call(ctx, part_from_task, &was_in);
+	for (u32 c = 0; !was_in && c < host_nr_cpus(); c++)
+		if (host_cpu_online(c))
+			(void)host_call_on_cpu(c, nothing, NULL);
 	ctx_free(ctx);
 }

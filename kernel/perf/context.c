@@ -30,6 +30,8 @@ void ctx_init(struct perf_ctx *ctx, struct task *t)
 	ctx->oncpu = -1;
 	list_init(&ctx->events);
 	list_init(&ctx->mapped);
+	for (u32 i = 0; i < PMU_MAX; i++)
+		list_init(&ctx->park[i].groups);
 	bucket_init(&ctx->any, -1);
 }
 
@@ -49,7 +51,7 @@ struct perf_ctx *ctx_alloc(struct task *t)
 /* No task has it any more and it is out. P, m. */
 void ctx_free(struct perf_ctx *ctx)
 {
-	ASSERT_PERF(ctx->oncpu < 0 && !ctx->nr_events && list_empty(&ctx->events));
+	ASSERT_PERF(ctx->oncpu < 0 && !ctx->nr_events && list_empty(&ctx->events) && !ctx->parked);
 	for (u32 c = 0; ctx->bycpu && c < host_nr_cpus(); c++) {
 		if (ctx->bycpu[c])
 			STAT_DEC(buckets);
@@ -61,21 +63,24 @@ void ctx_free(struct perf_ctx *ctx)
 	host_free(ctx);
 }
 
-/* Bring the clock up to now. c. */
-void ctx_clock(struct perf_ctx *ctx)
+/* Bring the clock up to now, not before the last time it was. c, in. */
+void ctx_clock_at(struct perf_ctx *ctx, u64 now)
 {
-	u64 now, passed;
+	u64 passed = now - ctx->stamp;
 
-	ASSERT_PERF(ctx_owned(ctx));
-	if (ctx->oncpu < 0)
-		return;
-	now = host_now();
-	passed = now - ctx->stamp;
 	ctx->time += passed;
 	ctx->any.time = ctx->time;
 	if (ctx->here)
 		ctx->here->time += passed;
 	ctx->stamp = now;
+}
+
+/* Bring the clock up to the present. c. */
+void ctx_clock(struct perf_ctx *ctx)
+{
+	ASSERT_PERF(ctx_owned(ctx));
+	if (ctx->oncpu >= 0)
+		ctx_clock_at(ctx, host_now());
 }
 
 struct ctx_request {
@@ -93,8 +98,11 @@ static void try_call(void *arg)
 
 	host_spin_lock(&ctx->lock);
 	r->elsewhere = ctx->oncpu == (int)host_cpu() ? -1 : ctx->oncpu;
-	if (r->elsewhere < 0)
+	if (r->elsewhere < 0) {
+		if (ctx->parked)
+			unpark_all(ctx);
 		r->fn(ctx, r->arg);
+	}
 	host_spin_unlock(&ctx->lock);
 }
 
@@ -177,7 +185,7 @@ void ctx_del_event(struct perf_event *e)
 	ASSERT_PERF(ctx_owned(ctx) && !is_placed(e) && !e->group.listed);
 	ASSERT_PERF(!e->soft_listed && !e->clock_listed && !e->throttled);
 	list_del(&e->ctx_node);
-	list_del(&e->map_node);
+	userpage_forget(e);
 	ctx->nr_events--;
 	if (e->attr.inherit_stat || (e->attr.inherit && e->attr.sample_type & PERF_SAMPLE_READ))
 		ctx->noswap--;
@@ -192,36 +200,49 @@ static void update_pages(struct perf_ctx *ctx)
 {
 	struct perf_event *e;
 
-	list_for_each(e, &ctx->mapped, map_node) {
-		event_settle(e);
+	list_for_each(e, &ctx->mapped, map_node)
 		userpage_update(e);
-	}
 }
 
-/* ctx's task starts to run on this CPU. Places nothing. o. */
-void ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc)
+/*
+ * ctx's task starts to run on this CPU. Places nothing. False if ctx has parted from the task while we came
+ * (somebody closed its last event on another CPU). o.
+ */
+bool ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now)
 {
+	bool dead;
+
 	host_spin_lock(&ctx->lock);
 	ASSERT_PERF(ctx->oncpu < 0);
-	ctx->oncpu = (int)pc->id;
-	ctx->stamp = host_now();
-	ctx->here = bucket_here(ctx, pc->id);
+	dead = ctx->dead;
+	if (likely(!dead)) {
+		ctx->oncpu = (int)pc->id;
+		ctx->stamp = now;
+		ctx->here = bucket_here(ctx, pc->id);
+	}
 	host_spin_unlock(&ctx->lock);
+	if (unlikely(dead))
+		return false;
 	pc->task_ctx = ctx;
 	clocks_in(ctx);
+	if (unlikely(!list_empty(&ctx->mapped)))
+		pc->stale |= STALE_TASK;
+	return true;
 }
 
 /* It stops: everything of it leaves the counters of this CPU. o. */
-void ctx_out(struct perf_ctx *ctx, struct perf_cpu *pc)
+void ctx_out(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now)
 {
-	ASSERT_PERF(pc->task_ctx == ctx && ctx->oncpu == (int)pc->id);
-	ctx_clock(ctx);
+	ASSERT_PERF(pc->task_ctx == ctx && ctx->oncpu == (int)pc->id && host_irqs_off());
+	ctx_clock_at(ctx, now);
 	for (u32 i = 0; i < perf_nr_pmus; i++)
-		evict_ctx(&pc->pmu[i], ctx);
+		if (!list_empty(&pc->pmu[i].active) && !park_out(&pc->pmu[i], ctx))
+			evict_ctx(&pc->pmu[i], ctx);
 	overflow_unthrottle_soft(pc, ctx);
 	clocks_out(ctx);
-	if (!list_empty(&ctx->mapped))
+	if (unlikely(!list_empty(&ctx->mapped)))
 		update_pages(ctx);
+	pc->stale &= ~STALE_TASK;
 	pc->task_ctx = NULL;
 	host_spin_lock(&ctx->lock);
 	ctx->oncpu = -1;

@@ -46,7 +46,7 @@ struct perf_group {
 	struct pmu *pmu;	/* hardware PMU of any member, NULL: software only (mc) */
 	struct list node;	/* bucket's pinned or flexible list when it may run (c) */
 	bool listed;		/* node is on such a list (c) */
-	bool placed;		/* all members that are on have counters (c) */
+	bool placed;		/* all members that are on have counters, or are parked (c) */
 	u64 order;		/* place in the queue: smaller goes first (c) */
 	struct list active;	/* perf_cpu_pmu.active when placed (o of that CPU) */
 };
@@ -102,6 +102,7 @@ struct perf_event {
 	u32 budget;		/* REFRESH: overflows left, 0: no limit */
 	bool disarmed;		/* its budget is used up: no more overflows, it is about to be off */
 	bool throttled;		/* stopped until the next tick */
+	bool ticks;		/* on a counter, it needs the tick */
 	u64 int_tick;		/* tick in which interrupts were counted */
 	u32 interrupts;
 	u64 freq_time, freq_count;	/* of the last adaption */
@@ -128,6 +129,15 @@ struct perf_bucket {
 	} pmu[PMU_MAX];
 };
 
+/* The groups that had counters of a PMU when their context went out: park.c. All (c). */
+#define PARK_MAX 12		/* counters; contexts with more take the long way */
+struct perf_park {
+	struct list groups;	/* by group.active */
+	u64 used, pinned, interrupts;
+	u32 cpu, nr;
+	struct perf_event *event[PARK_MAX];	/* those with a counter */
+};
+
 struct perf_ctx {
 	host_spinlock lock;
 	struct task *task;	/* whose events these are now, NULL: a CPU's (c) */
@@ -145,8 +155,14 @@ struct perf_ctx {
 	u32 nr_groups[PMU_MAX];	/* groups listed, all buckets (c) */
 	bool unmet[PMU_MAX];	/* a group that could run did not fit the last time (c) */
 	u64 rotated[PMU_MAX];	/* ctx time of the last rotation (c) */
+	u32 parked;		/* bit per PMU: park[] holds groups; only while out (c) */
+	struct perf_park park[PMU_MAX];
 	struct list mapped;	/* events with a control page (c) */
+	u32 nr_user;		/* of these, the ones that ask for user-space reads (c) */
+	bool dead;		/* parted from its task: about to be freed (c) */
 };
+#define STALE_TASK	1u	/* pages of the running task's context */
+#define STALE_CPU	2u	/* of the CPU's */
 
 /* One PMU on one CPU. All (o). */
 struct perf_cpu_pmu {
@@ -157,8 +173,12 @@ struct perf_cpu_pmu {
 	struct list active;	/* placed groups */
 	struct perf_event *exclusive;	/* the placed exclusive group, if any */
 	struct perf_event *slot[64];	/* who is on the counter */
+	struct pmu_run run;	/* what the next resume says */
+	struct perf_ctx *user;	/* the task's context to which the counters are open (rdpmc), or NULL */
+	u32 foreign;		/* placed groups that are not a task's */
 	bool paused;		/* by the core, or not yet started */
 	bool online;
+	u32 jitter_seed, jitter;	/* rotate.c */
 	struct host_timer timer;	/* rotation */
 };
 
@@ -169,6 +189,8 @@ struct perf_cpu {
 	struct perf_ctx *task_ctx;	/* of the running task, or NULL (o) */
 	struct perf_cpu_pmu pmu[PMU_MAX];
 	u32 touched;		/* PMUs paused by the running operation (o) */
+	u32 stale;		/* STALE_x: control pages that the end of the operation rewrites (o) */
+	bool user;		/* some pmu[].user is set (o) */
 	u32 tick_events;	/* placed events that need the tick (o) */
 	u32 throttled;		/* throttled events here (o) */
 	struct task *as;	/* records made now speak of this task instead of current (o) */
@@ -205,6 +227,17 @@ static inline struct perf_cpu *this_perf_cpu(void)
 	return &perf_cpus[host_cpu()];
 }
 
+/* Pause the PMU for the rest of this operation (cpu_commit ends it): members of a group start and
+ * stop together. o. */
+static inline void count_touch(struct perf_cpu_pmu *pp)
+{
+	pp->cpu->touched |= 1u << pp->pmu->index;
+	if (pp->paused)
+		return;
+	pp->pmu->ops->pause(pp->pmu);
+	pp->paused = true;
+}
+
 /* The leader, then its members. */
 #define for_each_member(e, leader)						\
 	for (e = (leader); e; e = group_next(leader, e))
@@ -215,6 +248,8 @@ static inline struct perf_event *group_next(struct perf_event *leader, struct pe
 	return n == &leader->group.members ? NULL : list_entry(n, struct perf_event, group_node);
 }
 
+/* One in a group of one: most of them. */
+static inline bool is_alone(const struct perf_event *e) { return e->group.nr == 1; }
 static inline bool is_leader(const struct perf_event *e) { return e->leader == e; }
 static inline bool is_sampling(const struct perf_event *e) { return e->sample_period != 0; }
 static inline bool is_placed(const struct perf_event *e) { return e->hw.counter >= 0; }
@@ -255,6 +290,7 @@ int sysctl_max_sample_rate(void);
 int sysctl_mlock_kb(void);
 int sysctl_max_stack(void);
 int sysctl_user_access(void);
+u32 sysctl_jitter(void);
 int sysctl_debug(void);
 
 /* task.c: P, perf_mutex held. NULL: out of memory. */
@@ -265,6 +301,7 @@ struct perf_event *event_alloc(const struct perf_event_attr *attr, int cpu, stru
 void event_free(struct perf_event *e);
 void event_settle(struct perf_event *e);	/* c, after ctx_clock */
 void event_restamp(struct perf_event *e);
+u64 event_run_clock(const struct perf_event *e);	/* c */
 void group_settle(struct perf_event *leader);
 void event_set_state(struct perf_event *e, enum perf_state state);
 void event_relist(struct perf_event *e);
@@ -298,8 +335,9 @@ void ctx_call(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void 
 struct perf_bucket *ctx_bucket(struct perf_ctx *ctx, int cpu);	/* P, m: makes it. NULL: no memory */
 void ctx_add_event(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucket *b);	/* mc */
 void ctx_del_event(struct perf_event *e);	/* mc; the group is left as it is */
-void ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc);
-void ctx_out(struct perf_ctx *ctx, struct perf_cpu *pc);
+bool ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now);
+void ctx_out(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now);
+void ctx_clock_at(struct perf_ctx *ctx, u64 now);
 struct perf_ctx *ctx_of_task(struct task *t, int *err);	/* P, m: pinned */
 void ctx_unpin(struct perf_ctx *ctx);
 
@@ -320,6 +358,11 @@ void evict_ctx(struct perf_cpu_pmu *pp, struct perf_ctx *ctx);
 void cpu_commit(struct perf_cpu *pc);
 void resched_ctx(struct perf_ctx *ctx, struct pmu *pmu);
 
+/* park.c */
+bool park_out(struct perf_cpu_pmu *pp, struct perf_ctx *ctx);	/* o */
+bool park_in(struct perf_cpu_pmu *pp, struct perf_ctx *ctx);	/* o */
+void unpark_all(struct perf_ctx *ctx);	/* c */
+
 /* rotate.c: o */
 void rotate_init(struct perf_cpu_pmu *pp);
 void rotate_want(struct perf_cpu_pmu *pp);
@@ -327,7 +370,8 @@ bool rotate_due(const struct perf_cpu_pmu *pp, const struct perf_ctx *ctx);
 void rotate_now(struct perf_cpu_pmu *pp);
 
 /* count.c: o */
-void count_touch(struct perf_cpu_pmu *pp);
+u32 count_unload(struct perf_cpu_pmu *pp, struct perf_event **to);
+void count_load(struct perf_cpu_pmu *pp, struct perf_event *const *from, u32 nr);
 void count_start(struct perf_cpu_pmu *pp, struct perf_event *e);
 void count_stop(struct perf_cpu_pmu *pp, struct perf_event *e);
 void count_read(struct perf_event *e);
@@ -357,6 +401,9 @@ void userpage_init(struct perf_ring *r);
 void userpage_show(struct perf_event *e, void *page);	/* P, m */
 void userpage_hide(struct perf_event *e);		/* P, m */
 void userpage_update(struct perf_event *e);	/* c */
+void userpage_forget(struct perf_event *e);	/* c: e leaves its context */
+void userpage_commit(struct perf_cpu *pc);	/* o */
+void userpage_access_changed(void);		/* P */
 
 /* output.c: P, m */
 void output_set(struct perf_event *root, struct perf_ring *r);

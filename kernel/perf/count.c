@@ -36,18 +36,8 @@ static u64 start_value(struct perf_event *e)
 	return -min_t(u64, (u64)e->period_left, half) & mask;
 }
 
-/* Pause the PMU for the rest of this operation (cpu_commit ends it): members of a group start and
- * stop together. */
-void count_touch(struct perf_cpu_pmu *pp)
-{
-	pp->cpu->touched |= 1u << pp->pmu->index;
-	if (pp->paused)
-		return;
-	pp->pmu->ops->pause(pp->pmu);
-	pp->paused = true;
-}
-
-static void fold(struct perf_event *e, u64 raw)
+/* Add what came since the last look. */
+static void count_fold(struct perf_event *e, u64 raw)
 {
 	u64 delta = (raw - e->hw.prev) & width_mask(e);
 
@@ -63,8 +53,10 @@ static bool wants_tick(const struct perf_cpu_pmu *pp, const struct perf_event *e
 	return pp->pmu->caps & PMU_NO_INTERRUPT || (is_sampling(e) && e->attr.freq);
 }
 
-static void need_tick(struct perf_cpu *pc, int n)
+static void need_tick(struct perf_cpu *pc, struct perf_event *e, int n)
 {
+	e->ticks = n > 0;
+	e->freq_count = e->count;
 	pc->tick_events += (u32)n;
 	perf_tick_users[pc->id] += (u32)n;
 	if (n > 0)
@@ -73,20 +65,57 @@ static void need_tick(struct perf_cpu *pc, int n)
 		host_tick_release();
 }
 
+/* Take all events off the counters that run, with what they counted, into to: their number. They keep the
+ * numbers of their counters; the masks of pp are the caller's. o, PMU paused. */
+u32 count_unload(struct perf_cpu_pmu *pp, struct perf_event **to)
+{
+	u64 (*stop)(struct pmu *, struct perf_hw *) = pp->pmu->ops->stop;
+	u32 n = 0;
+
+	for (u64 c = pp->run.interrupts; c; c &= c - 1) {
+		struct perf_event **slot = &pp->slot[__builtin_ctzll(c)], *e = *slot;
+
+		*slot = NULL;
+		to[n++] = e;
+		count_fold(e, stop(pp->pmu, &e->hw));
+	}
+	return n;
+}
+
+/* They come back to the counters that they had. o, PMU paused. */
+void count_load(struct perf_cpu_pmu *pp, struct perf_event *const *from, u32 nr)
+{
+	void (*program)(struct pmu *, struct perf_hw *, u64) = pp->pmu->ops->program;
+
+	for (u32 n = 0; n < nr; n++) {
+		struct perf_event *e = from[n];
+		struct perf_hw *hw = &e->hw;
+
+		hw->prev = start_value(e);
+		pp->slot[hw->counter] = e;
+		program(pp->pmu, hw, hw->prev);
+	}
+}
+
 /* e has a counter (hw.counter, hw.taken): load and start it. o. */
 void count_start(struct perf_cpu_pmu *pp, struct perf_event *e)
 {
 	struct perf_hw *hw = &e->hw;
 
 	ASSERT_PERF(hw->counter >= 0 && !pp->slot[hw->counter] && !(pp->used & hw->taken));
-	hw->width = pp->pmu->ops->width(pp->pmu, hw, hw->counter);
+	if (unlikely(hw->width_on != hw->counter)) {
+		hw->width_on = (s8)hw->counter;
+		hw->width = pp->pmu->ops->width(pp->pmu, hw, hw->counter);
+	}
 	hw->prev = start_value(e);
 	pp->used |= hw->taken;
 	pp->slot[hw->counter] = e;
+	pp->run.counters |= hw->taken;
+	pp->run.interrupts |= 1ULL << hw->counter;
+	pp->run.forget |= hw->taken;
 	pp->pmu->ops->program(pp->pmu, hw, hw->prev);
-	e->freq_count = e->count;
-	if (wants_tick(pp, e))
-		need_tick(pp->cpu, 1);
+	if (unlikely(wants_tick(pp, e)))
+		need_tick(pp->cpu, e, 1);
 }
 
 /* Take e off its counter, with everything it counted. o. */
@@ -95,41 +124,56 @@ void count_stop(struct perf_cpu_pmu *pp, struct perf_event *e)
 	struct perf_hw *hw = &e->hw;
 
 	ASSERT_PERF(pp->slot[hw->counter] == e);
-	fold(e, pp->pmu->ops->stop(pp->pmu, hw));
+	count_fold(e, pp->pmu->ops->stop(pp->pmu, hw));
 	pp->slot[hw->counter] = NULL;
 	pp->used &= ~hw->taken;
 	pp->pinned &= ~hw->taken;
+	pp->run.counters &= ~hw->taken;
+	pp->run.interrupts &= ~hw->taken;
+	pp->run.forget |= hw->taken;
 	hw->counter = -1;
 	hw->taken = 0;
-	if (wants_tick(pp, e))
-		need_tick(pp->cpu, -1);
-	overflow_unthrottle(e);	/* it starts afresh the next time */
+	if (unlikely(e->ticks))
+		need_tick(pp->cpu, e, -1);
+	if (unlikely(e->throttled))
+		overflow_unthrottle(e);	/* it starts afresh the next time */
 }
 
 /* Add what a running counter has counted so far. o, on its CPU. */
 void count_read(struct perf_event *e)
 {
 	ASSERT_PERF(this_perf_cpu()->pmu[e->pmu->index].slot[e->hw.counter] == e);
-	fold(e, e->pmu->ops->read(e->pmu, &e->hw));
+	count_fold(e, e->pmu->ops->read(e->pmu, &e->hw));
 }
 
 /* The rest of the period has changed: load it. o, PMU paused. */
 void count_reload(struct perf_event *e)
 {
+	ASSERT_PERF(this_perf_cpu()->pmu[e->pmu->index].paused);
 	e->hw.prev = start_value(e);
 	e->pmu->ops->write(e->pmu, &e->hw, e->hw.prev);
 }
 
-/* A second stop of a counter, when it is taken off, reads the same value: nothing is counted twice. */
+/* It stays programmed but does not run. PMU paused. */
 void count_pause(struct perf_event *e)
 {
-	fold(e, e->pmu->ops->stop(e->pmu, &e->hw));
+	struct perf_cpu_pmu *pp = &this_perf_cpu()->pmu[e->pmu->index];
+
+	ASSERT_PERF(pp->paused);
+	count_read(e);
+	pp->run.counters &= ~e->hw.taken;
+	pp->run.interrupts &= ~e->hw.taken;
+	pp->run.forget |= e->hw.taken;
 }
 
 void count_resume(struct perf_event *e)
 {
-	e->hw.prev = start_value(e);
-	e->pmu->ops->program(e->pmu, &e->hw, e->hw.prev);
+	struct perf_cpu_pmu *pp = &this_perf_cpu()->pmu[e->pmu->index];
+
+	count_reload(e);
+	pp->run.counters |= e->hw.taken;
+	pp->run.interrupts |= 1ULL << e->hw.counter;
+	pp->run.forget |= e->hw.taken;
 }
 
 static void overflowed(struct perf_cpu_pmu *pp, u32 counter, const struct pt_regs *regs)
@@ -149,20 +193,22 @@ static void overflowed(struct perf_cpu_pmu *pp, u32 counter, const struct pt_reg
 	count_reload(e);
 	if (due)
 		event_overflow(e, regs, 0, period, true);
-	if (!list_empty(&e->map_node)) {
+	if (unlikely(!list_empty(&e->map_node))) {
 		ctx_clock(e->ctx);
-		event_settle(e);
 		userpage_update(e);
 	}
 }
 
 void perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs)
 {
-	struct perf_cpu_pmu *pp = &this_perf_cpu()->pmu[pmu->index];
+	struct perf_cpu *pc = this_perf_cpu();
+	struct perf_cpu_pmu *pp = &pc->pmu[pmu->index];
 
 	ASSERT_PERF(host_irqs_off());
+	count_touch(pp);
 	for (; counters; counters &= counters - 1)
 		overflowed(pp, (u32)__builtin_ctzll(counters), regs);
+	cpu_commit(pc);
 }
 
 static void tick_event(struct perf_cpu_pmu *pp, struct perf_event *e)
@@ -186,9 +232,12 @@ void perf_tick_slow(void)
 		if (!pp->used)
 			continue;
 		count_touch(pp);
-		for (u32 c = 0; c < ARRAY_SIZE(pp->slot); c++)
-			if (pp->slot[c])
+		for (u64 used = pp->used; used; used &= used - 1) {
+			u32 c = (u32)__builtin_ctzll(used);
+
+			if (pp->slot[c])	/* not the other half of a pair */
 				tick_event(pp, pp->slot[c]);
+		}
 	}
 	overflow_unthrottle_soft(pc, &pc->ctx);
 	if (pc->task_ctx)

@@ -28,6 +28,7 @@ struct perf_event *event_alloc(const struct perf_event_attr *attr, int cpu, stru
 	e->root = root ? root : e;
 	e->state = attr->disabled ? PERF_OFF : PERF_ON;
 	e->hw.counter = -1;
+	e->hw.width_on = -1;
 	e->sample_period = attr->sample_period;
 	if (attr->freq && attr->sample_freq)
 		e->sample_period = 1;
@@ -63,7 +64,7 @@ void event_free(struct perf_event *e)
 }
 
 /* The clock that says how long e could have run. */
-static u64 run_clock(const struct perf_event *e)
+u64 event_run_clock(const struct perf_event *e)
 {
 	return e->leader->group.pmu ? e->ctx->time : e->bucket->time;
 }
@@ -72,7 +73,7 @@ static u64 run_clock(const struct perf_event *e)
 void event_restamp(struct perf_event *e)
 {
 	e->estamp = e->ctx->time;
-	e->rstamp = run_clock(e);
+	e->rstamp = event_run_clock(e);
 }
 
 /* Bring the totals up to the context's clock. c, after ctx_clock. */
@@ -82,7 +83,7 @@ void event_settle(struct perf_event *e)
 	if (is_enabled(e))
 		e->enabled += e->ctx->time - e->estamp;
 	if (is_running(e)) {
-		u64 ran = run_clock(e) - e->rstamp;
+		u64 ran = event_run_clock(e) - e->rstamp;
 
 		e->running += ran;
 		if (e->kind == PERF_KIND_CLOCK)

@@ -35,7 +35,7 @@ static bool will_want_counter(const struct perf_event *e)
 }
 
 /* Take the counters of one event out of *free. */
-static bool choose_one(const struct perf_event *e, u64 *free, s16 *counter, u64 *taken)
+static inline bool choose_one(const struct perf_event *e, u64 *free, s16 *counter, u64 *taken)
 {
 	int c = e->pmu->ops->choose(e->pmu, &e->hw, *free, taken);
 
@@ -78,6 +78,8 @@ static bool reserve(struct perf_event *leader, u64 free)
 {
 	struct perf_event *e, *undo;
 
+	if (likely(is_alone(leader)))
+		return choose_one(leader, &free, &leader->hw.counter, &leader->hw.taken);
 	for_each_member(e, leader) {
 		if (!wants_counter(e) || choose_one(e, &free, &e->hw.counter, &e->hw.taken))
 			continue;
@@ -90,24 +92,26 @@ static bool reserve(struct perf_event *leader, u64 free)
 	return true;
 }
 
-/* The group runs, or runs no more: its clocks with it. Show it to user space, where it is looking. */
-static void group_changed(struct perf_event *leader)
+/* The group runs, or runs no more: its clocks (if it has any) with it. Show it to user space, where that
+ * looks. */
+static inline void group_changed(struct perf_cpu_pmu *pp, struct perf_event *leader, bool clocks)
 {
-	bool mapped = !list_empty(&leader->ctx->mapped);
+	struct perf_ctx *ctx = leader->ctx;
 	struct perf_event *e;
 
-	for_each_member(e, leader) {
-		if (e->clock_listed)
+	if (unlikely(!list_empty(&ctx->mapped)))
+		pp->cpu->stale |= ctx->task ? STALE_TASK : STALE_CPU;
+	if (unlikely(clocks))
+		for_each_member(e, leader)
 			clock_update(e);
-		if (mapped)
-			userpage_update(e);
-	}
 }
 
 /* Place the whole group on this CPU if it fits now. */
 static bool group_place(struct perf_cpu_pmu *pp, struct perf_event *leader)
 {
+	u64 now = leader->ctx->time;
 	struct perf_event *e;
+	bool clocks = false;
 
 	ASSERT_PERF(!leader->group.placed && leader->group.listed && leader->group.pmu == pp->pmu);
 	if (pp->exclusive || (leader->attr.exclusive && !list_empty(&pp->active)))
@@ -116,18 +120,22 @@ static bool group_place(struct perf_cpu_pmu *pp, struct perf_event *leader)
 		return false;
 	count_touch(pp);
 	for_each_member(e, leader) {
-		e->rstamp = leader->ctx->time;	/* enabled time goes on unsettled */
-		if (!is_placed(e))
-			continue;
-		if (leader->attr.pinned)
-			pp->pinned |= e->hw.taken;
-		count_start(pp, e);
+		e->rstamp = now;	/* enabled time goes on unsettled */
+		clocks |= e->clock_listed;
+		if (is_placed(e))
+			count_start(pp, e);
+		if (is_alone(leader))
+			break;
 	}
+	if (unlikely(leader->attr.pinned))
+		for_each_member(e, leader)
+			pp->pinned |= e->hw.taken;
 	leader->group.placed = true;
 	list_add_tail(&leader->group.active, &pp->active);
 	if (leader->attr.exclusive)
 		pp->exclusive = leader;
-	group_changed(leader);
+	pp->foreign += !leader->ctx->task;
+	group_changed(pp, leader, clocks);
 	return true;
 }
 
@@ -136,23 +144,47 @@ static struct perf_cpu_pmu *pp_of(const struct pmu *pmu)
 	return &this_perf_cpu()->pmu[pmu->index];
 }
 
-/* Take a placed group off the counters of this CPU. o, after ctx_clock. */
-void group_evict(struct perf_event *leader)
+/* The running time ends here; enabled time goes on unsettled. */
+static void stop_running(struct perf_event *e, u64 now)
 {
-	struct perf_cpu_pmu *pp = pp_of(leader->group.pmu);
+	u64 ran = now - e->rstamp;
+
+	if (e->state < PERF_ON)
+		return;
+	e->running += ran;
+	if (e->kind == PERF_KIND_CLOCK)
+		e->count += ran;
+	e->rstamp = now;
+}
+
+static void group_off(struct perf_cpu_pmu *pp, struct perf_event *leader)
+{
+	u64 now = leader->ctx->time;
 	struct perf_event *e;
+	bool clocks = false;
 
 	ASSERT_PERF(leader->group.placed && leader->ctx->oncpu == (int)pp->cpu->id);
 	count_touch(pp);
-	group_settle(leader);
-	for_each_member(e, leader)
+	for_each_member(e, leader) {
+		stop_running(e, now);
+		clocks |= e->clock_listed;
 		if (is_placed(e))
 			count_stop(pp, e);
+		if (is_alone(leader))
+			break;
+	}
 	leader->group.placed = false;
 	list_del(&leader->group.active);
 	if (pp->exclusive == leader)
 		pp->exclusive = NULL;
-	group_changed(leader);
+	pp->foreign -= !leader->ctx->task;
+	group_changed(pp, leader, clocks);
+}
+
+/* Take a placed group off the counters of this CPU. o, after ctx_clock. */
+void group_evict(struct perf_event *leader)
+{
+	group_off(pp_of(leader->group.pmu), leader);
 }
 
 /* Take one member off; the rest of the group goes on. o, after ctx_clock. */
@@ -172,7 +204,7 @@ static void evict_if(struct perf_cpu_pmu *pp, const struct perf_ctx *ctx, bool f
 
 	list_for_each_safe(g, next, &pp->active, group.active)
 		if (ctx ? g->ctx == ctx : flexible && !g->attr.pinned)
-			group_evict(g);
+			group_off(pp, g);
 }
 
 void evict_flexible(struct perf_cpu_pmu *pp)
@@ -291,17 +323,20 @@ void place_pass(struct perf_cpu *pc, u32 pmu, const struct perf_ctx *fresh)
 		place_flexible(pp, task, NULL);
 }
 
-/* End of an operation: let the PMUs that were paused go on. o. */
+/* End of an operation: let the PMUs that were paused go on, tell user space. o. */
 void cpu_commit(struct perf_cpu *pc)
 {
+	const struct perf_ctx *task = pc->task_ctx;
+
 	for (; pc->touched; pc->touched &= pc->touched - 1) {
 		struct perf_cpu_pmu *pp = &pc->pmu[__builtin_ctz(pc->touched)];
 
-		if (!pp->used)
-			continue;	/* nothing counts: it may stay paused */
-		pp->pmu->ops->resume(pp->pmu);
-		pp->paused = false;
+		pp->pmu->ops->resume(pp->pmu, &pp->run);
+		pp->run.forget = 0;
+		pp->paused = !pp->run.counters;
 	}
+	if (unlikely(pc->stale || pc->user || (task && task->nr_user)))
+		userpage_commit(pc);
 }
 
 /* Something about the groups of ctx for this PMU (NULL: none) has changed. c, after ctx_clock. */

@@ -14,6 +14,10 @@
  *   choose                        whenever the core wants to know whether it fits (pure)
  *   program .. read/write .. stop one stay on one counter of one CPU, IRQs off, any CPU in cpus
  *
+ * Counters start and stop only together: the core pauses the PMU, programs and stops what it has to, and
+ * resume says which counters run from then on. So a context switch costs a driver the event and the value of
+ * each counter, and one write of each register that holds a bit for every counter.
+ *
  * Counting and the width. A counter counts up modulo 2^width. Between two looks of the core it
  * must advance by less than 2^width: the core loads a start value so that the counter overflows
  * after at most half its range, and the driver's interrupt makes the core look. So a driver needs
@@ -51,12 +55,20 @@ struct perf_hw {
 	u32 flags;		/* PERF_HW_x below, driver's private bits from bit 16 up */
 	/* Written by the core while the event is on a counter. */
 	s16 counter;		/* its number, -1 if none */
-	u8 width;		/* bits, from pmu->width */
+	u8 width;		/* bits, from pmu->width, on the counter width_on */
+	s8 width_on;		/* -1: not asked yet */
 	u64 taken;		/* what choose returned */
 	u64 prev;		/* raw value at the last look */
 };
 #define PERF_HW_USER_READ	1u	/* config asks for user-space reads (rdpmc) */
 #define PERF_HW_WIDE		2u	/* a 64-bit event */
+
+/* What runs after a pause. interrupts and forget are about the counters' overflows. */
+struct pmu_run {
+	u64 counters;		/* these count; 0: nothing does, the PMU may stay paused */
+	u64 interrupts;		/* of these, the ones that interrupt (not the low half of a pair) */
+	u64 forget;		/* programmed or taken off since the pause: stale overflow flags of these */
+};
 
 /* What the event is going to be opened on. */
 struct perf_hw_target {
@@ -88,32 +100,29 @@ struct pmu_ops {
 
 	/*
 	 * Put hw on a counter that is not in use: event, filters and start value (only the low width
-	 * bits count), forget a stale overflow of it, enable its interrupt (if the PMU has one) and
-	 * the counter. It counts at once, or from resume on if the PMU is paused.
+	 * bits count). PMU paused; it counts from resume on.
 	 */
 	void (*program)(struct pmu *pmu, struct perf_hw *hw, u64 start);
-	/*
-	 * Take it off: stop the counter and its interrupt first, then read it, then forget a pending
-	 * overflow. Returns the last raw value (low width bits). hw->counter is still set.
-	 */
+	/* Take it off: returns the last raw value (low width bits). PMU paused; hw->counter is still set. */
 	u64 (*stop)(struct pmu *pmu, struct perf_hw *hw);
-	/* Raw value (low width bits) of a running counter. */
+	/* Raw value (low width bits) of a programmed counter, paused or not. */
 	u64 (*read)(struct pmu *pmu, struct perf_hw *hw);
-	/* Give a programmed counter another value. Its overflow flag has been taken before. */
+	/* Give a programmed counter another value. Its overflow flag has been taken before. PMU paused. */
 	void (*write)(struct pmu *pmu, struct perf_hw *hw, u64 value);
-	/* Stop and continue all counters of this CPU together, without loss of their values. Not
-	 * nested. The PMU is paused after cpu_online until the first resume. */
+	/* Stop all counters of this CPU together, and let those of run go on, without loss of values. Not
+	 * nested; several resumes with no counters may follow one pause. The PMU is paused after cpu_online
+	 * until the first resume. */
 	void (*pause)(struct pmu *pmu);
-	void (*resume)(struct pmu *pmu);
+	void (*resume)(struct pmu *pmu, const struct pmu_run *run);
 	/* Once for each CPU of cpus, on it, before anything else: reset, user access off, paused. */
 	void (*cpu_online)(struct pmu *pmu);
 	/*
-	 * User access (rdpmc) to exactly these counters of this CPU from now on, 0: trap all. The
-	 * core has asked before that no foreign counter is loaded; counters not in the set and not
-	 * programmed must read as 0. NULL if the PMU cannot.
+	 * open: user code of this CPU may read the counters from now on; used are the running task's, nobody
+	 * else has any, and all others must read as 0. Else such reads trap. NULL if the PMU cannot.
 	 */
-	void (*user_access)(struct pmu *pmu, u64 counters);
-	/* User page: index (0: none) and width that user code has to use. NULL if user_access is. */
+	void (*user_access)(struct pmu *pmu, bool open, u64 used);
+	/* User page: index of the counter that hw is on, and the width of all its counters in bits, for events
+	 * with PERF_HW_USER_READ. NULL if user_access is. */
 	u32 (*user_index)(const struct pmu *pmu, const struct perf_hw *hw);
 	u8 (*user_width)(const struct pmu *pmu, const struct perf_hw *hw);
 };
@@ -156,7 +165,7 @@ int pmu_register(struct pmu *pmu);
 /*
  * The driver's interrupt handler: counters overflowed on this CPU. Before the call the driver has
  * read and cleared the overflow flags of all of them (clear before the core reloads: QEMU wants
- * that order) and paused the PMU; after it it resumes. A counter without an event is ignored.
+ * that order). The core pauses and resumes. A counter without an event is ignored.
  * regs: the interrupted registers. IRQs off, interrupt context.
  */
 void perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs);

@@ -11,12 +11,39 @@
  * Two things start a turn. A timer of the CPU, armed when something did not fit, which stops by
  * itself when all fit again. And the context's own clock: a task whose slices always miss the
  * timer's phase is rotated at switch-in when it has run for an interval since its last turn.
+ *
+ * A program whose phases are as long as the turns gets wrong estimates. kernel.perf_mux_jitter against that is
+ * off (0) by default; else it is the seed of a random lengthening of each turn by up to a quarter, the same
+ * sequence on a CPU for the same seed.
  */
 #include "core.h"
 
 static u64 interval(const struct perf_cpu_pmu *pp)
 {
 	return (u64)READ_ONCE(pp->pmu->mux_interval_ms) * NSEC_PER_MSEC;
+}
+
+/* xorshift32: never 0, if it was not. */
+static u32 next_random(u32 x)
+{
+	x ^= x << 13;
+	x ^= x >> 17;
+	return x ^ x << 5;
+}
+
+/* How much longer than the interval the next turn is. */
+static u64 jitter(struct perf_cpu_pmu *pp)
+{
+	u32 seed = sysctl_jitter();
+
+	if (likely(!seed))
+		return 0;
+	if (pp->jitter_seed != seed) {
+		pp->jitter_seed = seed;
+		pp->jitter = (seed ^ (pp->cpu->id + 1) * 0x9e3779b9u) | 1;
+	}
+	pp->jitter = next_random(pp->jitter);
+	return (interval(pp) / 4 * (pp->jitter >> 16)) >> 16;
 }
 
 static bool unmet(const struct perf_cpu_pmu *pp)
@@ -46,7 +73,7 @@ void rotate_init(struct perf_cpu_pmu *pp)
 void rotate_want(struct perf_cpu_pmu *pp)
 {
 	if (!host_timer_armed(&pp->timer))
-		host_timer_start(&pp->timer, host_now() + interval(pp));
+		host_timer_start(&pp->timer, host_now() + interval(pp) + jitter(pp));
 }
 
 /* Has ctx, which waits, run for an interval since its last turn? o. */

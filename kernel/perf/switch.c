@@ -50,7 +50,8 @@ static void place_after_switch(struct perf_cpu *pc, struct perf_ctx *prev, struc
 
 		if (!(prev && prev->nr_groups[i]) && !(next && next->nr_groups[i]))
 			continue;
-		place_pass(pc, i, next);
+		if (!next || !park_in(pp, next))
+			place_pass(pc, i, next);
 		if (next && rotate_due(pp, next))
 			rotate_now(pp);
 	}
@@ -59,16 +60,13 @@ static void place_after_switch(struct perf_cpu *pc, struct perf_ctx *prev, struc
 
 static void full_switch(struct perf_cpu *pc, struct perf_ctx *prev, struct perf_ctx *next)
 {
-	struct perf_event *e;
+	u64 now = host_now();
 
 	if (prev)
-		ctx_out(prev, pc);
-	if (next)
-		ctx_in(next, pc);
+		ctx_out(prev, pc, now);
+	if (next && !ctx_in(next, pc, now))
+		next = NULL;
 	place_after_switch(pc, prev, next);
-	if (next && !list_empty(&next->mapped))
-		list_for_each(e, &next->mapped, map_node)
-			userpage_update(e);
 }
 
 void perf_sched_switch_slow(struct task *prev, struct task *next, bool preempt, bool migrated)

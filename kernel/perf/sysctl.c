@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The variables below /proc/sys/kernel. Names, ranges and defaults are Linux 6.12's; paranoid 3
- * at boot is Debian's. perf_debug is our own: log every refused open.
+ * at boot is Debian's. Our own are perf_debug: log every refused open; and perf_mux_jitter: see rotate.c.
  */
 #include "core.h"
 
-enum { PARANOID, RATE, MLOCK, CPU_TIME, STACK, CONTEXTS, USER_ACCESS, DEBUG, NR };
+enum { PARANOID, RATE, MLOCK, CPU_TIME, STACK, CONTEXTS, USER_ACCESS, JITTER, DEBUG, NR };
 
 struct perf_sysctl perf_sysctls[NR + 1] = {
 	[PARANOID] = { "perf_event_paranoid", 3, INT32_MIN, INT32_MAX },
@@ -15,6 +15,7 @@ struct perf_sysctl perf_sysctls[NR + 1] = {
 	[STACK] = { "perf_event_max_stack", PERF_MAX_STACK_DEPTH, 0, 640 },
 	[CONTEXTS] = { "perf_event_max_contexts_per_stack", PERF_MAX_CONTEXTS_PER_STACK, 0, 1000 },
 	[USER_ACCESS] = { "perf_user_access", 0, 0, 1 },
+	[JITTER] = { "perf_mux_jitter", 0, 0, INT32_MAX },
 	[DEBUG] = { "perf_debug", 0, 0, 1 },
 	[NR] = { NULL, 0, 0, 0 },
 };
@@ -28,6 +29,8 @@ int perf_sysctl_set(struct perf_sysctl *s, int value)
 	    (perf_sysctls[CPU_TIME].value == 0 || perf_sysctls[CPU_TIME].value == 100))
 		return -EINVAL;
 	WRITE_ONCE(s->value, value);
+	if (s == &perf_sysctls[USER_ACCESS])
+		userpage_access_changed();
 	return 0;
 }
 
@@ -36,4 +39,5 @@ int sysctl_max_sample_rate(void) { return READ_ONCE(perf_sysctls[RATE].value); }
 int sysctl_mlock_kb(void) { return READ_ONCE(perf_sysctls[MLOCK].value); }
 int sysctl_max_stack(void) { return READ_ONCE(perf_sysctls[STACK].value); }
 int sysctl_user_access(void) { return READ_ONCE(perf_sysctls[USER_ACCESS].value); }
+u32 sysctl_jitter(void) { return (u32)READ_ONCE(perf_sysctls[JITTER].value); }
 int sysctl_debug(void) { return READ_ONCE(perf_sysctls[DEBUG].value); }

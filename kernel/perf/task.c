@@ -119,7 +119,7 @@ static struct perf_ctx *leave_own_ctx(struct perf_task *pt)
 
 	if (ctx) {
 		ASSERT_PERF(ctx == pc->task_ctx && ctx->task == pt->task);
-		ctx_out(ctx, pc);
+		ctx_out(ctx, pc, host_now());
 		__atomic_store_n(&pt->ctx, NULL, __ATOMIC_RELEASE);
 		for (u32 i = 0; i < perf_nr_pmus; i++)
 			if (ctx->nr_groups[i])

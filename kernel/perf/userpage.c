@@ -8,7 +8,17 @@
  * scribble on the page as it likes.
  *
  * index and offset: while the event is not on a counter that user code may read, index is 0
- * and offset is the count.
+ * and offset is the count. Else the count is offset + the counter, sign-extended from pmc_width bits: the
+ * kernel's look at a counter moves count and hw.prev by the same amount, so offset does not depend on it.
+ *
+ * User access (rdpmc). The counters are open to a task while it runs, has mapped an event that asks for it
+ * (config1), perf_user_access is 1, and no counter of this CPU belongs to anybody but the task. The last is
+ * Perch's own: on Linux they stay open for whoever runs next, with whatever they count then. All other
+ * counters read as 0. userpage_commit, at the end of every operation on a CPU, decides. A program that has
+ * read an index just before the counters were closed traps; the kernel reads 0 for it (perf_user_read_trap),
+ * and the sequence lock tells it to look again.
+ *
+ * Times are those of ctx->time, that is of the moment ctx->stamp; user space adds what has passed since.
  */
 #include "core.h"
 
@@ -42,22 +52,135 @@ static void fill_clock(struct perf_event_mmap_page *p, u64 now)
 	p->cap_user_time_short = 1;
 }
 
-/* Rewrite the page, if there is one, from the settled event. c, or m without a context. */
+static bool asks_user_read(const struct perf_event *e)
+{
+	return e->hw.flags & PERF_HW_USER_READ;
+}
+
+/* The counter as user space gets it from its low width bits. */
+static s64 sign_extend(u64 raw, u32 width)
+{
+	return (s64)(raw << (64 - width)) >> (64 - width);
+}
+
+/* What the user has to read, and what to add to it. */
+static void fill_count(struct perf_event *e, struct perf_event_mmap_page *p)
+{
+	u32 width, index = 0;
+	s64 part = 0;
+
+	if (unlikely(asks_user_read(e))) {
+		width = e->pmu->ops->user_width(e->pmu, &e->hw);
+		p->cap_user_rdpmc = 1;
+		p->pmc_width = (u16)width;
+		if (is_placed(e) && this_perf_cpu()->pmu[e->pmu->index].user == e->ctx) {
+			index = e->pmu->ops->user_index(e->pmu, &e->hw);
+			part = sign_extend(e->hw.prev, width);
+		} else if (is_placed(e)) {
+			count_read(e);	/* the user cannot: let it have what there is */
+		}
+	}
+	p->index = index;
+	p->offset = (s64)(e->count + e->child_count) - part;
+}
+
+static void fill_times(struct perf_event *e, struct perf_event_mmap_page *p)
+{
+	const struct perf_ctx *ctx = e->ctx;
+	u64 enabled = e->enabled, running = e->running;
+
+	if (ctx && is_enabled(e))
+		enabled += ctx->time - e->estamp;
+	if (ctx && is_running(e))
+		running += event_run_clock(e) - e->rstamp;
+	p->time_enabled = enabled + e->child_enabled;
+	p->time_running = running + e->child_running;
+	fill_clock(p, ctx && ctx->oncpu >= 0 ? ctx->stamp : host_now());
+}
+
+/* Rewrite the page, if there is one, from the event; its context's clock says what time it is. c, or m
+ * without a context. */
 void userpage_update(struct perf_event *e)
 {
 	struct perf_event_mmap_page *p = e->page;
+	u32 seq;
 
 	if (likely(!p))
 		return;
-	p->lock++;
+	seq = READ_ONCE(p->lock) | 1;	/* the user may have written anything there */
+	WRITE_ONCE(p->lock, seq);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	p->index = 0;
-	p->offset = (s64)(e->count + e->child_count);
-	p->time_enabled = e->enabled + e->child_enabled;
-	p->time_running = e->running + e->child_running;
-	fill_clock(p, host_now());
+	fill_count(e, p);
+	fill_times(e, p);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	p->lock++;
+	WRITE_ONCE(p->lock, seq + 1);
+}
+
+static void update_all(struct perf_ctx *ctx)
+{
+	struct perf_event *e;
+
+	list_for_each(e, &ctx->mapped, map_node)
+		userpage_update(e);
+}
+
+/* Open or close the counters of one PMU for ctx (NULL: for nobody). */
+static void set_access(struct perf_cpu_pmu *pp, struct perf_ctx *ctx)
+{
+	if (!pp->online || !pp->pmu->ops->user_access)
+		return;
+	if (pp->foreign)
+		ctx = NULL;
+	if (pp->user != ctx) {
+		pp->pmu->ops->user_access(pp->pmu, ctx, pp->used);
+		pp->user = ctx;
+		pp->cpu->stale |= STALE_TASK;
+	}
+	pp->cpu->user |= ctx != NULL;
+}
+
+/* The end of an operation on this CPU: who may read the counters, and what the pages say. o. */
+void userpage_commit(struct perf_cpu *pc)
+{
+	struct perf_ctx *task = pc->task_ctx;
+	u32 stale;
+
+	pc->user = false;
+	for (u32 i = 0; i < perf_nr_pmus; i++)
+		set_access(&pc->pmu[i], task && task->nr_user && sysctl_user_access() ? task : NULL);
+	stale = pc->stale;
+	pc->stale = 0;
+	if (stale & STALE_TASK && task)
+		update_all(task);
+	if (stale & STALE_CPU)
+		update_all(&pc->ctx);
+}
+
+static void look_again(void *unused)
+{
+	struct perf_cpu *pc = this_perf_cpu();
+
+	(void)unused;
+	if (pc->online)
+		cpu_commit(pc);
+}
+
+/* perf_user_access has been written: what is open and should not be is closed on return. P. */
+void userpage_access_changed(void)
+{
+	for (u32 c = 0; c < host_nr_cpus(); c++)
+		if (host_cpu_online(c))
+			(void)host_call_on_cpu(c, look_again, NULL);
+}
+
+bool perf_user_read_trap(void)
+{
+	u64 flags = host_irq_save();
+	const struct perf_ctx *ctx = this_perf_cpu()->task_ctx;
+	bool ours = ctx && ctx->nr_user && sysctl_user_access();
+
+	host_irq_restore(flags);
+	return ours;
 }
 
 /* What never changes in the page of a new ring. */
@@ -75,23 +198,39 @@ static void show_in_ctx(struct perf_ctx *ctx, void *arg)
 {
 	struct perf_event *e = arg;
 
-	if (ctx) {
-		ctx_clock(ctx);
-		event_settle(e);
-		if (is_placed(e))
-			count_read(e);
-		list_add_tail(&e->map_node, &ctx->mapped);
+	if (!ctx) {
+		userpage_update(e);
+		return;
 	}
+	ctx_clock(ctx);
+	if (is_placed(e))
+		count_read(e);
+	list_add_tail(&e->map_node, &ctx->mapped);
+	ctx->nr_user += asks_user_read(e);
+	if (ctx->oncpu >= 0)
+		cpu_commit(this_perf_cpu());	/* index is there when mmap returns */
 	userpage_update(e);
+}
+
+/* e's page is no longer its context's business. c. */
+void userpage_forget(struct perf_event *e)
+{
+	if (list_empty(&e->map_node))
+		return;
+	list_del(&e->map_node);
+	e->ctx->nr_user -= asks_user_read(e);
 }
 
 static void hide_in_ctx(struct perf_ctx *ctx, void *arg)
 {
 	struct perf_event *e = arg;
 
-	(void)ctx;
-	list_del(&e->map_node);
 	e->page = NULL;
+	if (!ctx)
+		return;
+	userpage_forget(e);
+	if (ctx->oncpu >= 0)
+		cpu_commit(this_perf_cpu());
 }
 
 static void in_ctx(struct perf_event *e, void (*fn)(struct perf_ctx *, void *))

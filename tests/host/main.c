@@ -66,9 +66,9 @@ static void in_child(const char *name, void (*fn)(void), u64 seed, u32 ops)
 		printf("FAIL seed %lu (status 0x%x): replay with -s %lu -o %u\n", seed, status, seed, ops);
 }
 
-static void named(const char *only)
+static void named(const struct test *t, const char *only)
 {
-	for (const struct test *t = named_tests; t->name; t++)
+	for (; t->name; t++)
 		if (!only || !strcmp(t->name, only))
 			in_child(t->name, t->fn, 0, 0);
 }
@@ -95,7 +95,8 @@ int main(int argc, char **argv)
 		printf("seed %ld passed\n", seed);
 		return 0;
 	}
-	named(name);
+	named(named_tests, name);
+	named(review_tests, name);
 	if (!name)
 		for (u64 s = 1; s <= runs; s++)
 			in_child(NULL, NULL, s, ops);

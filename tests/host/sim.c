@@ -80,6 +80,8 @@ static void chaos(bool can_sleep)
 void host_spin_init(host_spinlock *l) { l->held = false; }
 void host_spin_lock(host_spinlock *l)
 {
+	if (sim.before_lock)
+		sim.before_lock(l);
 	HOST_ASSERT(host_irqs_off() && !l->held);	/* one thread: held means deadlock */
 	l->held = true;
 }
@@ -197,6 +199,8 @@ int host_call_on_cpu(u32 cpu, void (*fn)(void *), void *arg)
 	if (!host_cpu_online(cpu))
 		return -ENXIO;
 	chaos(false);
+	while (sim.ipi_waits && cpu != sim.cpu && sim.irq_off[cpu])
+		sim.ipi_waits(cpu);
 	ONCPU(cpu) {
 		u64 flags = host_irq_save();
 

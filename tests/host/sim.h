@@ -63,6 +63,9 @@ struct sim {
 	u64 ticks;
 	bool drift;		/* time passes with every look at the clock, as in reality */
 	u32 migrations;
+	/* For tests that hold a CPU in the middle of something: */
+	void (*before_lock)(host_spinlock *l);
+	void (*ipi_waits)(u32 cpu);	/* an IPI has to wait because that CPU has IRQs off */
 };
 extern struct sim sim;
 extern bool sim_trace;		/* print the random program */
@@ -89,6 +92,7 @@ struct perf_event *sim_event(int fd);
 u32 sim_rate(u64 config);	/* events per ns */
 void sim_second_pmu(u64 cpus);
 void sim_spurious(u32 cpu, u32 counter);
+bool sim_user_read(u32 cpu, u32 counter, u64 *value);
 
 /* test frame */
 void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
@@ -96,7 +100,7 @@ void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 #define CHECK_EQ(a, b) do { long long _a = (long long)(a), _b = (long long)(b);			\
 	if (_a != _b) fail("%s:%d: %s is %lld, not %lld", __FILE__, __LINE__, #a, _a, _b); } while (0)
 struct test { const char *name; void (*fn)(void); };
-extern const struct test named_tests[];
+extern const struct test named_tests[], review_tests[];
 void random_run(u64 seed, u32 ops);
 
 #endif

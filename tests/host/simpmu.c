@@ -22,8 +22,10 @@ struct counter {
 static struct regs {
 	struct counter c[32];
 	u64 overflow;
+	u64 run, irq;		/* counters enabled, interrupts enabled */
 	bool running;
 	bool reset;
+	bool user;		/* open to user code */
 } regs[SIM_CPUS][2];
 
 static struct regs *mine(struct pmu *pmu)
@@ -47,7 +49,6 @@ static u64 mask(u32 width)
 static int s_event_init(struct pmu *pmu, struct perf_hw *hw, const struct perf_event_attr *a,
 			const struct perf_hw_target *t, struct perf_why *why)
 {
-	(void)t;
 	if (a->type == PERF_TYPE_HARDWARE) {
 		if (a->config != PERF_COUNT_HW_CPU_CYCLES)
 			return perf_refuse(why, -ENOENT, "config", a->config, "not in the simulator");
@@ -57,7 +58,9 @@ static int s_event_init(struct pmu *pmu, struct perf_hw *hw, const struct perf_e
 	} else {
 		return perf_refuse(why, -ENOENT, "type", a->type, "not this PMU");
 	}
-	hw->flags = a->config1 & 1 ? PERF_HW_WIDE : 0;
+	hw->flags = (a->config1 & 1 ? PERF_HW_WIDE : 0) | (a->config1 & 2 ? PERF_HW_USER_READ : 0);
+	if (a->config1 & 2 && !t->task)
+		return perf_refuse(why, -EINVAL, "config1", a->config1, "needs a task");
 	hw->counters = hw->config == CYCLES ? ALL : ALL & ~BIT(CYCLE);
 	return 0;
 }
@@ -87,6 +90,8 @@ static int s_choose(const struct pmu *pmu, const struct perf_hw *hw, u64 free, u
 static u8 s_width(const struct pmu *pmu, const struct perf_hw *hw, int counter)
 {
 	(void)pmu;
+	if (counter == CYCLE && hw->flags & PERF_HW_USER_READ && !(hw->flags & PERF_HW_WIDE))
+		return (u8)sim.width;	/* as an Arm core's driver has it */
 	return counter == CYCLE || hw->flags & PERF_HW_WIDE ? 64 : (u8)sim.width;
 }
 
@@ -95,11 +100,10 @@ static void s_program(struct pmu *pmu, struct perf_hw *hw, u64 start)
 	struct regs *r = mine(pmu);
 	struct counter *c = &r->c[hw->counter];
 
-	HOST_ASSERT(r->reset && !c->hw);
+	HOST_ASSERT(r->reset && !c->hw && !r->running);
 	c->hw = hw;
 	c->width = hw->width;
 	c->value = start & mask(c->width);
-	r->overflow &= ~BIT(hw->counter);
 }
 
 static u64 s_stop(struct pmu *pmu, struct perf_hw *hw)
@@ -107,9 +111,8 @@ static u64 s_stop(struct pmu *pmu, struct perf_hw *hw)
 	struct regs *r = mine(pmu);
 	struct counter *c = &r->c[hw->counter];
 
-	HOST_ASSERT(c->hw == hw);
+	HOST_ASSERT(c->hw == hw && !r->running);
 	c->hw = NULL;
-	r->overflow &= ~BIT(hw->counter);
 	return c->value;
 }
 
@@ -121,12 +124,50 @@ static u64 s_read(struct pmu *pmu, struct perf_hw *hw)
 
 static void s_write(struct pmu *pmu, struct perf_hw *hw, u64 v)
 {
-	HOST_ASSERT(mine(pmu)->c[hw->counter].hw == hw);
+	HOST_ASSERT(mine(pmu)->c[hw->counter].hw == hw && !mine(pmu)->running);
 	mine(pmu)->c[hw->counter].value = v & mask(hw->width);
 }
 
 static void s_pause(struct pmu *pmu) { HOST_ASSERT(mine(pmu)->running); mine(pmu)->running = false; }
-static void s_resume(struct pmu *pmu) { HOST_ASSERT(!mine(pmu)->running); mine(pmu)->running = true; }
+static void s_resume(struct pmu *pmu, const struct pmu_run *run)
+{
+	struct regs *r = mine(pmu);
+
+	HOST_ASSERT(!r->running && !(run->interrupts & ~run->counters));
+	r->run = run->counters;
+	r->irq = run->interrupts;
+	r->overflow &= ~run->forget;
+	r->running = run->counters != 0;
+	for (u32 i = 0; i < 32; i++)
+		HOST_ASSERT(!(r->irq & BIT(i)) || r->c[i].hw);
+}
+
+static void s_user_access(struct pmu *pmu, bool open, u64 used)
+{
+	struct regs *r = mine(pmu);
+
+	r->user = open;
+	for (u32 i = 0; open && i < 32; i++)
+		if (!(used & BIT(i)))
+			r->c[i].value = 0;
+}
+static u32 s_user_index(const struct pmu *pmu, const struct perf_hw *hw)
+{
+	(void)pmu;
+	return (u32)hw->counter + 1;
+}
+static u8 s_user_width(const struct pmu *pmu, const struct perf_hw *hw)
+{
+	(void)pmu;
+	return hw->flags & PERF_HW_WIDE ? 64 : (u8)sim.width;
+}
+
+/* What user code on this CPU reads: false is a trap. */
+bool sim_user_read(u32 cpu, u32 counter, u64 *value)
+{
+	*value = regs[cpu][0].c[counter].value;
+	return regs[cpu][0].user;
+}
 static void s_online(struct pmu *pmu)
 {
 	HOST_ASSERT(!mine(pmu)->reset);
@@ -136,7 +177,8 @@ static void s_online(struct pmu *pmu)
 static const struct pmu_ops ops = {
 	.event_init = s_event_init, .choose = s_choose, .width = s_width, .program = s_program,
 	.stop = s_stop, .read = s_read, .write = s_write, .pause = s_pause, .resume = s_resume,
-	.cpu_online = s_online,
+	.cpu_online = s_online, .user_access = s_user_access, .user_index = s_user_index,
+	.user_width = s_user_width,
 };
 static const struct pmu_attr attrs[] = {
 	{ "format", "event", "config:0-15\n" }, { "events", "cpu_cycles", "event=0x0011\n" },
@@ -181,7 +223,7 @@ void simpmu_advance(u64 ns)
 
 			for (u32 i = 0; r->running && i < 32; i++) {
 				struct counter *c = &r->c[i];
-				u64 add = c->hw ? ns * sim_rate(c->hw->config) : 0;
+				u64 add = c->hw && r->run & BIT(i) ? ns * sim_rate(c->hw->config) : 0;
 
 				if (c->value + add > mask(c->width) || c->value + add < c->value)
 					r->overflow |= add ? BIT(i) : 0;
@@ -205,7 +247,6 @@ bool simpmu_interrupt(u32 cpu, bool force)
 	for (u32 p = 0; p < perf_nr_pmus; p++) {
 		struct regs *r = &regs[cpu][p];
 		u64 flags, set = r->overflow;
-		bool was;
 
 		if (!set || sim.irq_off[cpu] || sim.cpu != cpu || sim.pmu_caps & PMU_NO_INTERRUPT)
 			continue;
@@ -213,10 +254,7 @@ bool simpmu_interrupt(u32 cpu, bool force)
 			continue;
 		flags = host_irq_save();
 		r->overflow = 0;
-		was = r->running;
-		r->running = false;
 		perf_pmu_overflow(&pmus[p], set, (struct pt_regs *)1);
-		r->running = was;
 		sim.irq_off[cpu] = flags;
 	}
 	return true;

@@ -8,13 +8,17 @@
  * the even one's overflows. The pair is named by its odd counter.
  *
  * Register writes become visible to counting at the next context synchronisation (Arm ARM D23.1): an
- * ISB stands where the order matters, that is after stopping a counter and before reading it, and
- * after pausing.
+ * ISB stands where the order matters, that is after pausing and before reading a running counter.
+ *
+ * The PMU is paused while counters are programmed and stopped, so their enable bits may be written all
+ * together by resume, and only where they differ from what the registers hold: a switch between tasks that
+ * use the same counters writes none of them.
  */
 #include "events.h"
 #include "pmuv3.h"
 #include "regs.h"
 
+#include <perch/cpu.h>
 #include <perch/errno.h>
 #include <perch/printk.h>
 
@@ -24,6 +28,14 @@
 
 static u32 nr_counters;			/* event counters, without the cycle counter */
 static bool long_counters;		/* event counters are 64 bits wide */
+static u64 pmcr_base;			/* PMCR without E */
+
+/* What the registers of each CPU hold; only that CPU uses it, IRQs off. */
+static struct enabled {
+	u64 counters, interrupts;
+	u64 type[32];
+} enabled[NR_CPUS];
+#define NO_TYPE UINT64_MAX
 
 void pmuv3_set_hardware(u32 nr_event_counters, bool is_long)
 {
@@ -161,7 +173,7 @@ static void write_value(const struct perf_hw *hw, u64 v)
 {
 	int n = hw->counter;
 
-	if (is_chained(hw, n)) {
+	if (unlikely(is_chained(hw, n))) {
 		pmu_write_counter(n - 1, v & 0xffffffff);
 		pmu_write_counter(n, v >> 32);
 	} else {
@@ -183,38 +195,38 @@ static u64 read_pair(int odd)
 
 static u64 read_value(const struct perf_hw *hw)
 {
-	if (is_chained(hw, hw->counter))
+	if (unlikely(is_chained(hw, hw->counter)))
 		return read_pair(hw->counter);
 	return mask_width(hw, pmu_read_counter(hw->counter));
+}
+
+/* Another task's event on this counter is often the same. */
+static void set_type(int n, u64 type)
+{
+	u64 *now = &enabled[cpu_id()].type[n];
+
+	if (*now == type)
+		return;
+	*now = type;
+	pmu_write_type(n, type);
 }
 
 static void pmuv3_program(struct pmu *pmu, struct perf_hw *hw, u64 start)
 {
 	int n = hw->counter;
 
-	ASSERT(irqs_off());
-	if (is_chained(hw, n)) {
-		pmu_write_type(n - 1, hw->config);
-		pmu_write_type(n, (hw->config & ~PMEVTYPER_EVENT) | EVT_CHAIN);
+	if (unlikely(is_chained(hw, n))) {
+		set_type(n - 1, hw->config);
+		set_type(n, (hw->config & ~PMEVTYPER_EVENT) | EVT_CHAIN);
 	} else {
-		pmu_write_type(n, hw->config);
+		set_type(n, hw->config);
 	}
 	write_value(hw, start);
-	write_sysreg(hw->taken, pmovsclr_el0);
-	write_sysreg(BIT(n), pmintenset_el1);
-	write_sysreg(hw->taken, pmcntenset_el0);
 }
 
 static u64 pmuv3_stop(struct pmu *pmu, struct perf_hw *hw)
 {
-	u64 v;
-
-	write_sysreg(hw->taken, pmcntenclr_el0);
-	write_sysreg(hw->taken, pmintenclr_el1);
-	isb();
-	v = read_value(hw);
-	write_sysreg(hw->taken, pmovsclr_el0);
-	return v;
+	return read_value(hw);	/* paused */
 }
 
 static u64 pmuv3_read(struct pmu *pmu, struct perf_hw *hw)
@@ -230,13 +242,38 @@ static void pmuv3_write(struct pmu *pmu, struct perf_hw *hw, u64 value)
 
 static void pmuv3_pause(struct pmu *pmu)
 {
-	write_sysreg(read_sysreg(pmcr_el0) & ~PMCR_E, pmcr_el0);
+	write_sysreg(pmcr_base, pmcr_el0);
 	isb();
 }
 
-static void pmuv3_resume(struct pmu *pmu)
+static void set_enabled(struct enabled *e, const struct pmu_run *run)
 {
-	write_sysreg(read_sysreg(pmcr_el0) | PMCR_E, pmcr_el0);
+	u64 differ = e->counters ^ run->counters;
+
+	if (differ & e->counters)
+		write_sysreg(differ & e->counters, pmcntenclr_el0);
+	if (differ & run->counters)
+		write_sysreg(differ & run->counters, pmcntenset_el0);
+	e->counters = run->counters;
+	differ = e->interrupts ^ run->interrupts;
+	if (differ & e->interrupts)
+		write_sysreg(differ & e->interrupts, pmintenclr_el1);
+	if (differ & run->interrupts)
+		write_sysreg(differ & run->interrupts, pmintenset_el1);
+	e->interrupts = run->interrupts;
+}
+
+static void pmuv3_resume(struct pmu *pmu, const struct pmu_run *run)
+{
+	struct enabled *e = &enabled[cpu_id()];
+
+	if (run->forget)
+		write_sysreg(run->forget, pmovsclr_el0);
+	if (!run->counters)
+		return;		/* paused: what is still enabled neither counts nor overflows */
+	if (e->counters != run->counters || e->interrupts != run->interrupts)
+		set_enabled(e, run);
+	write_sysreg(pmcr_base | PMCR_E, pmcr_el0);
 	isb();
 }
 
@@ -246,8 +283,12 @@ void pmuv3_reset_cpu(void)
 	write_sysreg(UINT32_MAX, pmcntenclr_el0);
 	write_sysreg(UINT32_MAX, pmintenclr_el1);
 	write_sysreg(UINT32_MAX, pmovsclr_el0);
-	write_sysreg(PMCR_P | PMCR_C | PMCR_LC | (long_counters ? PMCR_LP : 0), pmcr_el0);
+	pmcr_base = PMCR_LC | (long_counters ? PMCR_LP : 0);
+	write_sysreg(PMCR_P | PMCR_C | pmcr_base, pmcr_el0);
 	isb();
+	enabled[cpu_id()] = (struct enabled){ 0 };
+	for (u32 i = 0; i < ARRAY_SIZE(enabled[0].type); i++)
+		enabled[cpu_id()].type[i] = NO_TYPE;
 }
 
 static void pmuv3_cpu_online(struct pmu *pmu)
@@ -255,29 +296,35 @@ static void pmuv3_cpu_online(struct pmu *pmu)
 	pmuv3_reset_cpu();
 }
 
-/* Counters that are neither the task's nor in use are zeroed, so that nothing of others is left in them. */
-static void pmuv3_user_access(struct pmu *pmu, u64 counters)
+/* Counters that the task does not use are zeroed, so that nothing of others is left in them; and stopped: they may
+ * still be enabled from the last time. The selector, which ER lets user code write, starts from 0. */
+static void pmuv3_user_access(struct pmu *pmu, bool open, u64 used)
 {
-	u64 idle;
+	u64 idle = pmu->counters & ~used;
 
-	if (!counters) {
+	if (!open) {
 		write_sysreg(0, pmuserenr_el0);
 		return;
 	}
-	idle = pmu->counters & ~counters & ~read_sysreg(pmcntenset_el0);
+	write_sysreg(idle, pmcntenclr_el0);
+	write_sysreg(idle, pmintenclr_el1);
+	enabled[cpu_id()].counters &= used;
+	enabled[cpu_id()].interrupts &= used;
+	isb();
 	for (; idle; idle &= idle - 1)
 		pmu_write_counter(__builtin_ctzll(idle), 0);
+	write_sysreg(0, pmselr_el0);
 	write_sysreg(PMUSERENR_ER | PMUSERENR_CR, pmuserenr_el0);
 }
 
 static u32 pmuv3_user_index(const struct pmu *pmu, const struct perf_hw *hw)
 {
-	return hw->flags & PERF_HW_USER_READ ? (u32)hw->counter + 1 : 0;
+	return (u32)hw->counter + 1;
 }
 
 static u8 pmuv3_user_width(const struct pmu *pmu, const struct perf_hw *hw)
 {
-	return hw->width;
+	return hw->flags & PERF_HW_WIDE ? 64 : 32;
 }
 
 const struct pmu_ops pmuv3_ops = {

@@ -47,9 +47,7 @@ static void pmu_interrupt(u32 intid, struct pt_regs *regs, void *arg)
 		seen[cpu_id()].irqs++;
 		return;
 	}
-	pmuv3_ops.pause(&pmuv3);
 	perf_pmu_overflow(&pmuv3, ovf, regs);
-	pmuv3_ops.resume(&pmuv3);
 }
 
 /* On each CPU, IRQs off: arm the cycle counter to overflow soon. */

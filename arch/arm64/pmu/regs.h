@@ -33,8 +33,8 @@
 	X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30)
 
 /* Event counters are separate registers, so an index becomes a jump; the direct names save the
- * select register and its barrier. */
-static inline u64 pmu_read_counter(int n)
+ * select register and its barrier. Inline, because a context switch does little else. */
+static inline __attribute__((always_inline)) u64 pmu_read_counter(int n)
 {
 	switch (n) {
 #define X(i) case i: return read_sysreg(pmevcntr##i##_el0);
@@ -44,7 +44,7 @@ static inline u64 pmu_read_counter(int n)
 	}
 }
 
-static inline void pmu_write_counter(int n, u64 v)
+static inline __attribute__((always_inline)) void pmu_write_counter(int n, u64 v)
 {
 	switch (n) {
 #define X(i) case i: write_sysreg(v, pmevcntr##i##_el0); break;
