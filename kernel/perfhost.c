@@ -10,6 +10,7 @@
 #include <perch/mm.h>
 #include <perch/page.h>
 #include <perch/printk.h>
+#include <perch/procfs.h>
 #include <perch/sched.h>
 #include <perch/smp.h>
 #include <perch/task.h>
@@ -202,6 +203,25 @@ void host_task_parent(const struct task *t, u32 *tgid, u32 *tid)
 
 	*tgid = *tid = parent ? parent->pid : 0;
 	spin_unlock_irqrestore(&task_lock, flags);
+}
+
+void host_task_ns(struct host_ns ns[HOST_NR_NS])
+{
+	static const char *const names[HOST_NR_NS] = { "net", "uts", "ipc", "pid", "user", "mnt", "cgroup" };
+
+	for (u32 i = 0; i < HOST_NR_NS; i++)
+		ns_number(names[i], &ns[i].dev, &ns[i].ino);
+}
+
+void host_sigtrap(u64 addr, u32 type, u64 data)
+{
+	struct siginfo_abi info = { .signo = SIGTRAP, .code = TRAP_PERF };
+
+	info.fault.addr = addr;
+	info.fault.perf_data = data;
+	info.fault.perf_type = type;
+	info.fault.perf_flags = current->blocked & sigmask(SIGTRAP) ? 1 : 0;	/* TRAP_PERF_FLAG_ASYNC */
+	send_signal_task(current, SIGTRAP, &info);
 }
 
 const struct pt_regs *host_irq_regs(void)

@@ -42,4 +42,7 @@ struct knode *sysctl_int_file(const char *path, u32 mode, const struct sysctl_in
 void proc_init(void);
 void sysfs_init(void);
 
+/* Device (as stat shows it) and inode number of a namespace ("net", "uts", ...): there is one of each. P. */
+void ns_number(const char *name, u64 *dev, u64 *ino);
+
 #endif

@@ -76,6 +76,15 @@ void clock_update(struct perf_event *e)
 		clock_stop(e);
 }
 
+void clock_restart(struct perf_event *e)
+{
+	if (e->kind != PERF_KIND_CLOCK)
+		return;
+	clock_stop(e);
+	e->period_left = 0;
+	clock_update(e);
+}
+
 static void for_bucket(struct perf_bucket *b, void (*fn)(struct perf_event *))
 {
 	struct perf_event *e;

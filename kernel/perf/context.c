@@ -173,6 +173,7 @@ void ctx_add_event(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucke
 	if (e->attr.inherit_stat || (e->attr.inherit && e->attr.sample_type & PERF_SAMPLE_READ))
 		ctx->noswap++;
 	ctx->nr_switch += e->attr.context_switch;
+	ctx->nr_trap += e->attr.sigtrap;
 	ctx->clone_id = 0;
 	event_restamp(e);
 }
@@ -190,6 +191,7 @@ void ctx_del_event(struct perf_event *e)
 	if (e->attr.inherit_stat || (e->attr.inherit && e->attr.sample_type & PERF_SAMPLE_READ))
 		ctx->noswap--;
 	ctx->nr_switch -= e->attr.context_switch;
+	ctx->nr_trap -= e->attr.sigtrap;
 	ctx->clone_id = 0;
 	e->bucket->users--;
 	e->bucket = NULL;
@@ -225,6 +227,8 @@ bool ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now)
 		return false;
 	pc->task_ctx = ctx;
 	clocks_in(ctx);
+	if (unlikely(ctx->nr_trap))
+		overflow_traps(ctx);
 	if (unlikely(!list_empty(&ctx->mapped)))
 		pc->stale |= STALE_TASK;
 	return true;

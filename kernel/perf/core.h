@@ -77,6 +77,7 @@ struct perf_event {
 	host_waitq waitq;	/* pollers of the file */
 	struct host_irq_work work;	/* does what is in pending */
 	u32 pending;		/* overflow.c (a) */
+	u64 trap_addr;		/* sigtrap: data address of the first overflow of which it has not told yet (o) */
 
 	/* place */
 	struct perf_ctx *ctx;	/* NULL when GONE (mc) */
@@ -145,6 +146,7 @@ struct perf_ctx {
 	u32 pins;		/* > 0: must stay with its task (c) */
 	u32 noswap;		/* events that forbid the family switch (mc) */
 	u32 nr_switch;		/* events that want SWITCH records (mc) */
+	u32 nr_trap;		/* events with sigtrap (mc) */
 	u64 clone_id;		/* equal and not 0: contexts are copies of each other (c) */
 	u64 time, stamp;	/* clock: ns in, and host_now() when last added up (c) */
 	struct list events;	/* all, by ctx_node (mc) */
@@ -287,6 +289,8 @@ void refusal_note(const struct perf_why *why);
 /* sysctl.c */
 int sysctl_paranoid(void);
 int sysctl_max_sample_rate(void);
+void sysctl_lower_sample_rate(int rate);	/* A */
+int sysctl_cpu_time(void);
 int sysctl_mlock_kb(void);
 int sysctl_max_stack(void);
 int sysctl_user_access(void);
@@ -416,6 +420,10 @@ u32 output_poll(struct perf_event *e, struct host_poll *p);	/* P, without m */
 /* overflow.c: O, owner */
 void overflow_init(struct perf_event *e);	/* P */
 void overflow_wake(struct perf_event *root);
+void overflow_signal(struct perf_event *root);
+void overflow_traps(struct perf_ctx *ctx);	/* o: its task has come back */
+void cputime_took(u64 ns);			/* one interrupt, O */
+void cputime_rate_set(void);			/* after a sysctl has been written */
 void event_overflow(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period,
 		    bool may_throttle);
 void overflow_unthrottle(struct perf_event *e);
@@ -428,6 +436,7 @@ void freq_tick(struct perf_event *e);
 /* clock.c: o */
 void clock_init(struct perf_event *e);		/* P */
 void clock_update(struct perf_event *e);
+void clock_restart(struct perf_event *e);	/* c: with a whole new period */
 void clocks_in(struct perf_ctx *ctx);
 void clocks_out(struct perf_ctx *ctx);
 

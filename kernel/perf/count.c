@@ -203,12 +203,14 @@ void perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs)
 {
 	struct perf_cpu *pc = this_perf_cpu();
 	struct perf_cpu_pmu *pp = &pc->pmu[pmu->index];
+	u64 start = host_now();
 
 	ASSERT_PERF(host_irqs_off());
 	count_touch(pp);
 	for (; counters; counters &= counters - 1)
 		overflowed(pp, (u32)__builtin_ctzll(counters), regs);
 	cpu_commit(pc);
+	cputime_took(host_now() - start);
 }
 
 static void tick_event(struct perf_cpu_pmu *pp, struct perf_event *e)

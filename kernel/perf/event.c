@@ -265,6 +265,7 @@ static void period_in_ctx(struct perf_ctx *ctx, void *arg)
 	else
 		e->attr.sample_period = e->sample_period = c->value;
 	e->period_left = 0;	/* the next start takes a whole new period, as on Linux */
+	clock_restart(e);
 	if (placed)
 		resched_ctx(ctx, e->leader->group.pmu);
 }

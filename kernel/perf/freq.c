@@ -47,8 +47,10 @@ void freq_overflow(struct perf_event *e)
 
 	e->freq_time = now;
 	if (passed && passed < 2 * TICK_NSEC)
-		if (adjust(e, passed, e->last_period))
-			e->period_left = 0;
+		if (adjust(e, passed, e->last_period) && is_placed(e)) {
+			e->period_left = 0;	/* the one that was loaded is far too long */
+			count_reload(e);
+		}
 }
 
 /* At the tick: e is on a counter of this CPU, PMU paused. */
@@ -62,8 +64,8 @@ void freq_tick(struct perf_event *e)
 	e->freq_count = e->count;
 	if (delta)
 		restart = adjust(e, TICK_NSEC, delta);
-	if (restart)
+	if (restart) {
 		e->period_left = 0;
-	if (restart)
 		count_reload(e);
+	}
 }

@@ -39,6 +39,7 @@
 struct pt_regs;
 struct task;
 struct perf_task;
+struct host_ns { u64 dev, ino; };
 
 #include <perch/perf_host_types.h>
 
@@ -100,6 +101,9 @@ u32 host_task_tgid(const struct task *t);	/* A */
 bool host_task_is_kernel(const struct task *t);	/* kernel thread or idle: has no user registers. A */
 /* 16 bytes including the 0; padded with 0. A. */
 void host_task_comm(const struct task *t, char comm[16]);
+#define HOST_NR_NS 7
+/* current's namespaces as device and inode number: net, uts, ipc, pid, user, mnt, cgroup. P. */
+void host_task_ns(struct host_ns ns[HOST_NR_NS]);
 /* Process and thread id of t's parent; 0 if it has none. P. */
 void host_task_parent(const struct task *t, u32 *tgid, u32 *tid);
 /* Registers with which t entered the kernel from user space. t is current. NULL if is_kernel. A. */
@@ -219,6 +223,8 @@ void host_waitq_wake(host_waitq *q, u32 mask);
  * POLL_IN. Nothing if O_ASYNC is off. From irq work or P only. */
 void host_file_sigio(struct host_file *f, bool hup);
 bool host_file_async(const struct host_file *f);	/* is O_ASYNC on? A */
+/* SIGTRAP with TRAP_PERF to current, before it goes on in user mode. From irq work. */
+void host_sigtrap(u64 addr, u32 type, u64 data);
 
 /* --- the clock that user space can compute --------------------------------------------------- */
 

@@ -10,6 +10,10 @@
  *
  * Throttling. An event may interrupt max_sample_rate / HZ times per 4 ms tick; then it is stopped until the
  * next tick. THROTTLE and UNTHROTTLE records say so.
+ *
+ * sigtrap: the task that is monitored gets SIGTRAP, synchronously if it can: before it goes back to user
+ * space. If it has left the CPU by the time the irq work runs (an overflow at a switch), the work is done
+ * when it comes back.
  */
 #include "sample.h"
 
@@ -17,6 +21,7 @@
 #define PEND_HUP	2u	/* the budget is used up */
 #define PEND_DISABLE	4u
 #define PEND_WAKE	8u	/* pollers have to look again */
+#define PEND_TRAP	16u	/* sigtrap */
 
 static void note(struct perf_event *e, u32 what)
 {
@@ -45,7 +50,7 @@ static bool account_interrupt(struct perf_event *e)
 		e->int_tick = tick;
 		e->interrupts = 0;
 	}
-	return ++e->interrupts > max_per_tick();
+	return ++e->interrupts >= max_per_tick();
 }
 
 /* The tick has to come for its sake. */
@@ -64,7 +69,6 @@ static void throttle(struct perf_event *e)
 	STAT_INC(throttles);
 	e->throttled = true;
 	hold_tick(true);
-	log_throttle(e, false);
 	if (is_placed(e))
 		count_pause(e);
 	else
@@ -106,6 +110,26 @@ void overflow_unthrottle_soft(struct perf_cpu *pc, struct perf_ctx *ctx)
 		unthrottle_bucket(ctx->here);
 }
 
+/* e's task is current: tell it. Else later. o. */
+static void deliver_trap(struct perf_event *e)
+{
+	struct perf_ctx *ctx = e->ctx;
+
+	if (ctx && ctx == this_perf_cpu()->task_ctx)
+		host_sigtrap(e->trap_addr, e->attr.type, e->attr.sig_data);
+	else
+		__atomic_fetch_or(&e->pending, PEND_TRAP, __ATOMIC_ACQ_REL);
+}
+
+void overflow_traps(struct perf_ctx *ctx)
+{
+	struct perf_event *e;
+
+	list_for_each(e, &ctx->events, ctx_node)
+		if (READ_ONCE(e->pending) & PEND_TRAP)
+			host_irq_work_queue(&e->work);
+}
+
 /* Do what was noted. Interrupt context, IRQs off, no locks held. */
 static void pending_work(struct host_irq_work *w)
 {
@@ -116,6 +140,8 @@ static void pending_work(struct host_irq_work *w)
 		event_disable_here(e);
 	if (todo & PEND_WAKE)
 		host_waitq_wake(&e->root->waitq, HOST_POLLIN | HOST_POLLHUP);
+	if (todo & PEND_TRAP)
+		deliver_trap(e);
 	if (todo & (PEND_SIGIO | PEND_HUP))
 		host_file_sigio(e->root->file, todo & PEND_HUP);
 }
@@ -131,6 +157,19 @@ void overflow_wake(struct perf_event *root)
 	note(root, PEND_WAKE);
 }
 
+/* A record of root has passed a watermark, and its file asks for signals. O. */
+void overflow_signal(struct perf_event *root)
+{
+	note(root, PEND_SIGIO);
+}
+
+static void note_trap(struct perf_event *e, u64 addr)
+{
+	if (!(READ_ONCE(e->pending) & PEND_TRAP))
+		e->trap_addr = addr;
+	note(e, PEND_TRAP);
+}
+
 /*
  * e has overflowed at regs. IRQs off, owner. may_throttle: not for those that cannot be stopped.
  */
@@ -143,6 +182,9 @@ void event_overflow(struct perf_event *e, const struct pt_regs *regs, u64 addr, 
 		note(e, PEND_DISABLE);
 		return;
 	}
+	too_many = too_many && !e->throttled;
+	if (too_many)
+		log_throttle(e, false);
 	if (e->attr.freq)
 		freq_overflow(e);
 	if (e->budget && !--e->budget) {
@@ -154,6 +196,8 @@ void event_overflow(struct perf_event *e, const struct pt_regs *regs, u64 addr, 
 		note(e, PEND_HUP | PEND_DISABLE);
 	else if (host_file_async(e->root->file))
 		note(e, PEND_SIGIO);
-	if (too_many && !e->throttled && !last)
+	if (e->attr.sigtrap)
+		note_trap(e, addr);
+	if (too_many)
 		throttle(e);
 }

@@ -71,6 +71,7 @@ bool record_begin(struct perf_event *e, struct ring_write *w, u32 size)
 		return false;
 	lost = r->lost;
 	lost_size = lost ? 24 + trailer_size(e) : 0;
+	w->root = e->root;
 	if (!ring_reserve(r, w, lost_size + size)) {
 		count_loss(e, r);
 		return false;
@@ -80,6 +81,13 @@ bool record_begin(struct perf_event *e, struct ring_write *w, u32 size)
 		put_lost(w, e, lost, lost_size);
 	}
 	return true;
+}
+
+void record_end(struct ring_write *w)
+{
+	ring_publish(w);
+	if (w->wake && host_file_async(w->root->file))
+		overflow_signal(w->root);
 }
 
 void record_output(struct perf_event *e, u32 type, u16 misc, const void *body, u32 n)
@@ -92,5 +100,5 @@ void record_output(struct perf_event *e, u32 type, u16 misc, const void *body, u
 	ring_header(&w, type, misc, size);
 	ring_bytes(&w, body, n);
 	trailer_put(&w, e);
-	ring_publish(&w);
+	record_end(&w);
 }

@@ -45,6 +45,7 @@ struct ring_write {
 	struct perf_ring *ring;
 	u64 pos;		/* of the next byte, modulo nothing */
 	bool wake;		/* a watermark was passed */
+	struct perf_event *root;	/* whose record it is, see record.c */
 };
 
 /* 1 + nr_pages pages, one reference. NULL: no memory. P. */

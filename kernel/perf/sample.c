@@ -15,7 +15,7 @@
 
 #define REGS_ABI_NONE	0
 #define REGS_ABI_64	2
-#define MEM_NA		0x1ea0022ULL	/* PERF_MEM_NA of mem_op, lvl, snoop, lock, tlb: "not available" */
+#define MEM_NA		0x1e05080021ULL	/* PERF_MEM_x_NA of op, lvl, snoop, lock, tlb and lvl_num */
 #define ROOT_CGROUP	1		/* there is one cgroup */
 #define RECORD_MAX	65528u
 
@@ -95,9 +95,9 @@ static void put_read(W *w, const S *s)
 	for_each_member(m, leader)
 		refresh(m);
 	if (rf & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		ring_u64(w, leader->enabled + leader->child_enabled);
+		ring_u64(w, s->e->enabled);
 	if (rf & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		ring_u64(w, leader->running + leader->child_running);
+		ring_u64(w, s->e->running);
 	for_each_member(m, leader) {
 		u64 own = m->count + (own_values(m) ? 0 : m->child_count);
 
@@ -275,5 +275,5 @@ void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u
 		if (s.type & fields[i].bit)
 			fields[i].put(&w, &s);
 	count_for_wakeup(&w, e);
-	ring_publish(&w);
+	record_end(&w);
 }

@@ -37,6 +37,8 @@ void trailer_put(struct ring_write *w, const struct perf_event *e);
 /* Reserve a record in e's ring, behind a LOST record if one is due. Accounts for what gets lost.
  * False: nothing is to be written. */
 bool record_begin(struct perf_event *e, struct ring_write *w, u32 size);
+/* Publish it, and signal if a watermark was passed. */
+void record_end(struct ring_write *w);
 /* A whole record: header, n bytes of body (a multiple of 8), trailer. */
 void record_output(struct perf_event *e, u32 type, u16 misc, const void *body, u32 n);
 

@@ -11,7 +11,7 @@
 #include "sample.h"
 
 u32 perf_mmap_users;
-static u32 task_users, comm_users;	/* a */
+static u32 task_users, comm_users, ns_users;	/* a */
 
 struct news {
 	void (*put)(struct perf_event *e, const struct news *n);
@@ -45,6 +45,8 @@ static void account(struct perf_event *e, int n)
 		add(&task_users, n);
 	if (e->attr.comm)
 		add(&comm_users, n);
+	if (e->attr.namespaces)
+		add(&ns_users, n);
 	if (e->attr.context_switch)
 		add(&perf_switch_users, n);
 }
@@ -86,6 +88,30 @@ static void tell(const struct news *n)
 	host_irq_restore(flags);
 }
 
+/* --- NAMESPACES --------------------------------------------------------------------------------------- */
+
+struct ns_body {
+	u32 pid, tid;
+	u64 nr;
+	struct host_ns ns[HOST_NR_NS];
+};
+
+static void put_ns(struct perf_event *e, const struct news *n)
+{
+	if (e->attr.namespaces)
+		record_output(e, PERF_RECORD_NAMESPACES, 0, n->data, sizeof(struct ns_body));
+}
+
+/* Of a new task. There are only the first ones, so nothing ever changes. P. */
+static void tell_namespaces(struct task *t)
+{
+	struct ns_body body = { host_task_tgid(t), host_task_tid(t), HOST_NR_NS, { { 0, 0 } } };
+	struct news n = { put_ns, &body };
+
+	host_task_ns(body.ns);
+	tell(&n);
+}
+
 /* --- FORK, EXIT ---------------------------------------------------------------------------------------- */
 
 struct task_body {
@@ -115,11 +141,12 @@ void perf_forked(struct task *child)
 	struct news n = { put_task, &t };
 	struct task *self = host_current();
 
-	if (likely(!READ_ONCE(task_users)))
-		return;
 	t.body = (struct task_body){ host_task_tgid(child), host_task_tgid(self), host_task_tid(child),
 				     host_task_tid(self), 0 };
-	tell(&n);
+	if (unlikely(READ_ONCE(task_users)))
+		tell(&n);
+	if (unlikely(READ_ONCE(ns_users)))
+		tell_namespaces(child);
 }
 
 static void exit_in_ctx(struct perf_ctx *ctx, void *arg)
@@ -220,7 +247,7 @@ static void put_mmap(struct perf_event *e, const struct news *n)
 	ring_bytes(&w, &m->head, head);
 	ring_bytes(&w, m->name, m->name_size);
 	trailer_put(&w, e);
-	ring_publish(&w);
+	record_end(&w);
 }
 
 #define NAME_MAX_BYTES 4096u

@@ -91,21 +91,22 @@ struct happening {
 
 /*
  * Whole periods that are over. With PERIOD in the sample and a fixed period, Linux gives a sample for every
- * happening, whatever the period: it says itself how much it stands for.
+ * happening, whatever the period: it says itself how much it stands for. One sample of a happening is always
+ * allowed; only a burst of them is throttled.
  */
 static void sample(struct perf_event *e, const struct happening *h)
 {
 	if (e->attr.sample_type & PERF_SAMPLE_PERIOD && !e->attr.freq) {
-		event_overflow(e, h->regs, h->addr, h->n, true);
+		event_overflow(e, h->regs, h->addr, h->n, false);
 		return;
 	}
 	e->period_left -= (s64)h->n;
-	while (e->period_left <= 0 && !e->throttled) {
+	for (bool more = false; e->period_left <= 0 && !e->throttled; more = true) {
 		u64 period = e->last_period;
 
 		e->last_period = e->sample_period;
 		e->period_left += (s64)e->sample_period;
-		event_overflow(e, h->regs, h->addr, period, true);
+		event_overflow(e, h->regs, h->addr, period, more);
 	}
 }
 

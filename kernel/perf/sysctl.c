@@ -29,6 +29,8 @@ int perf_sysctl_set(struct perf_sysctl *s, int value)
 	    (perf_sysctls[CPU_TIME].value == 0 || perf_sysctls[CPU_TIME].value == 100))
 		return -EINVAL;
 	WRITE_ONCE(s->value, value);
+	if (s == &perf_sysctls[RATE] || s == &perf_sysctls[CPU_TIME])
+		cputime_rate_set();
 	if (s == &perf_sysctls[USER_ACCESS])
 		userpage_access_changed();
 	return 0;
@@ -36,6 +38,8 @@ int perf_sysctl_set(struct perf_sysctl *s, int value)
 
 int sysctl_paranoid(void) { return READ_ONCE(perf_sysctls[PARANOID].value); }
 int sysctl_max_sample_rate(void) { return READ_ONCE(perf_sysctls[RATE].value); }
+void sysctl_lower_sample_rate(int rate) { WRITE_ONCE(perf_sysctls[RATE].value, rate); }
+int sysctl_cpu_time(void) { return READ_ONCE(perf_sysctls[CPU_TIME].value); }
 int sysctl_mlock_kb(void) { return READ_ONCE(perf_sysctls[MLOCK].value); }
 int sysctl_max_stack(void) { return READ_ONCE(perf_sysctls[STACK].value); }
 int sysctl_user_access(void) { return READ_ONCE(perf_sysctls[USER_ACCESS].value); }

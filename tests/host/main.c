@@ -97,6 +97,7 @@ int main(int argc, char **argv)
 	}
 	named(named_tests, name);
 	named(review_tests, name);
+	named(sampling_tests, name);
 	if (!name)
 		for (u64 s = 1; s <= runs; s++)
 			in_child(NULL, NULL, s, ops);

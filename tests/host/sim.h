@@ -91,6 +91,7 @@ long sim_ioctl(int fd, u32 cmd, u64 arg);
 struct perf_event *sim_event(int fd);
 u32 sim_rate(u64 config);	/* events per ns */
 void sim_second_pmu(u64 cpus);
+extern u32 sim_traps;		/* host_sigtrap was called */
 void sim_spurious(u32 cpu, u32 counter);
 bool sim_user_read(u32 cpu, u32 counter, u64 *value);
 
@@ -100,7 +101,7 @@ void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 #define CHECK_EQ(a, b) do { long long _a = (long long)(a), _b = (long long)(b);			\
 	if (_a != _b) fail("%s:%d: %s is %lld, not %lld", __FILE__, __LINE__, #a, _a, _b); } while (0)
 struct test { const char *name; void (*fn)(void); };
-extern const struct test named_tests[], review_tests[];
+extern const struct test named_tests[], review_tests[], sampling_tests[];
 void random_run(u64 seed, u32 ops);
 
 #endif

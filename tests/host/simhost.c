@@ -7,6 +7,8 @@
 struct host_user { s64 locked; };
 struct host_mm { s64 pinned; };
 
+u32 sim_traps;
+
 static struct host_user user;
 static struct host_mm mm;
 
@@ -53,4 +55,10 @@ void host_page_of(u64 addr, u64 *phys, u64 *size)
 void host_poll_wait(struct host_poll *p, host_waitq *q) { (void)p; (void)q; }
 void host_waitq_wake(host_waitq *q, u32 mask) { (void)mask; q->wakes++; }
 void host_file_sigio(struct host_file *f, bool hup) { f->signals[hup]++; }
+void host_sigtrap(u64 addr, u32 type, u64 data) { sim_traps++; (void)addr; (void)type; (void)data; }
+void host_task_ns(struct host_ns ns[HOST_NR_NS])
+{
+	for (u32 i = 0; i < HOST_NR_NS; i++)
+		ns[i] = (struct host_ns){ 4, 100 + i };
+}
 bool host_file_async(const struct host_file *f) { return f->async; }

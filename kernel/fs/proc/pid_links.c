@@ -154,6 +154,19 @@ static struct dentry *ns_dentry(struct namespace *ns)
 	return ns->dentry;
 }
 
+void ns_number(const char *name, u64 *dev, u64 *ino)
+{
+	struct namespace *ns = namespaces;
+
+	while (strcmp(name, ns->name))
+		ns++;
+	mutex_lock(&ns_lock);
+	ns_dentry(ns);
+	*dev = dev_encode(ns_mount->sb->dev);
+	*ino = ns->ino;
+	mutex_unlock(&ns_lock);
+}
+
 int pid_link_ns(struct task *t, const struct pid_entry *e, struct path *out)
 {
 	struct namespace *ns = namespaces;
