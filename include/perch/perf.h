@@ -127,6 +127,8 @@ struct perf_mapping {
 	u32 dev_major, dev_minor;
 	u64 ino, ino_generation;	/* 0 for anonymous */
 	const char *path;
+	u8 build_id[20];
+	u32 build_id_size;		/* 0: it has none, or nobody wants it */
 };
 extern u32 perf_mmap_users;	/* events that ask for mmap records: test before collecting a path */
 /* A new mapping (also by exec, mremap, brk growth as Linux reports them). mm lock may be held. P. */
@@ -134,6 +136,12 @@ void perf_mmap(const struct perf_mapping *m);
 static inline bool perf_wants_mmap(void)
 {
 	return unlikely(READ_ONCE(perf_mmap_users));
+}
+
+extern u32 perf_build_id_users;	/* of these, the ones that want build ids */
+static inline bool perf_wants_build_id(void)
+{
+	return READ_ONCE(perf_build_id_users);
 }
 
 /* --- /proc/sys/kernel -------------------------------------------------------------------------------- */

@@ -131,4 +131,8 @@ struct mm *process_get_mm(struct process *p);	/* with a user reference, or NULL 
 bool oom_wait(u32 try);
 void oom_mm_gone(struct mm *mm);
 
+#define BUILD_ID_MAX 20
+/* Of an ELF file: its length, at most BUILD_ID_MAX; 0: it has none or cannot be read. P; mm lock may be held. */
+u32 file_build_id(struct file *f, u8 id[BUILD_ID_MAX]);
+
 #endif

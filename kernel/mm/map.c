@@ -124,6 +124,8 @@ void mm_perf_mmap(struct vma *v)
 		return;
 	buf = kmalloc(PATH_MAX);
 	m.path = buf ? perf_name(v, buf, &m) : "//enomem";
+	if (v->file && perf_wants_build_id())
+		m.build_id_size = file_build_id(v->file, m.build_id);
 	perf_mmap(&m);
 	kfree(buf);
 }

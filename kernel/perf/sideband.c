@@ -10,7 +10,7 @@
  */
 #include "sample.h"
 
-u32 perf_mmap_users;
+u32 perf_mmap_users, perf_build_id_users;
 static u32 task_users, comm_users, ns_users;	/* a */
 
 struct news {
@@ -41,6 +41,8 @@ static void account(struct perf_event *e, int n)
 		return;
 	if (wants_mmap(&e->attr))
 		add(&perf_mmap_users, n);
+	if (wants_mmap(&e->attr) && e->attr.build_id)
+		add(&perf_build_id_users, n);
 	if (wants_task(&e->attr))
 		add(&task_users, n);
 	if (e->attr.comm)
@@ -217,8 +219,16 @@ void sideband_exec(void)
 struct mmap2_head {
 	u32 pid, tid;
 	u64 addr, len, pgoff;
-	u32 maj, min;
-	u64 ino, ino_generation;
+	union {
+		struct {
+			u32 maj, min;
+			u64 ino, ino_generation;
+		};
+		struct {	/* with MISC_MMAP_BUILD_ID */
+			u8 id_size, zero[3];
+			u8 id[20];
+		};
+	};
 	u32 prot, flags;
 };
 #define MMAP_HEAD 32	/* bytes of it that MMAP has, too */
@@ -226,6 +236,7 @@ struct mmap2_head {
 struct mmap_news {
 	const struct perf_mapping *m;
 	struct mmap2_head head;
+	struct mmap2_head id_head;	/* with the build id; id_size 0: there is none */
 	const char *name;	/* padded with 0 */
 	u32 name_size;		/* a multiple of 8 */
 };
@@ -236,6 +247,7 @@ static void put_mmap(struct perf_event *e, const struct news *n)
 	bool exec = m->head.prot & PROT_EXEC;
 	u16 misc = PERF_RECORD_MISC_USER | (exec ? 0 : PERF_RECORD_MISC_MMAP_DATA);
 	u32 head = e->attr.mmap2 ? sizeof(m->head) : MMAP_HEAD, size;
+	bool id = e->attr.mmap2 && e->attr.build_id && m->id_head.id_size;
 	struct ring_write w;
 
 	if (exec ? !(e->attr.mmap || e->attr.mmap2) : !e->attr.mmap_data)
@@ -243,8 +255,9 @@ static void put_mmap(struct perf_event *e, const struct news *n)
 	size = 8 + head + m->name_size + trailer_size(e);
 	if (!record_begin(e, &w, size))
 		return;
-	ring_header(&w, e->attr.mmap2 ? PERF_RECORD_MMAP2 : PERF_RECORD_MMAP, misc, size);
-	ring_bytes(&w, &m->head, head);
+	ring_header(&w, e->attr.mmap2 ? PERF_RECORD_MMAP2 : PERF_RECORD_MMAP,
+		    id ? misc | PERF_RECORD_MISC_MMAP_BUILD_ID : misc, size);
+	ring_bytes(&w, id ? &m->id_head : &m->head, head);
 	ring_bytes(&w, m->name, m->name_size);
 	trailer_put(&w, e);
 	record_end(&w);
@@ -256,7 +269,7 @@ void perf_mmap(const struct perf_mapping *m)
 {
 	u32 len = min_t(u32, (u32)__builtin_strlen(m->path), NAME_MAX_BYTES - 1), size = (len + 8) & ~7u;
 	char *name = host_zalloc(size);
-	struct mmap_news x = { m, { 0 }, name ? name : "//enomem\0\0\0\0\0\0\0", name ? size : 16 };
+	struct mmap_news x = { m, { 0 }, { 0 }, name ? name : "//enomem\0\0\0\0\0\0\0", name ? size : 16 };
 	struct news n = { put_mmap, &x };
 
 	x.head = (struct mmap2_head){
@@ -265,6 +278,10 @@ void perf_mmap(const struct perf_mapping *m)
 		.min = m->dev_minor, .ino = m->ino, .ino_generation = m->ino_generation,
 		.prot = m->prot, .flags = m->flags,
 	};
+	x.id_head = x.head;
+	x.id_head.ino = x.id_head.ino_generation = x.id_head.maj = x.id_head.min = 0;
+	x.id_head.id_size = (u8)m->build_id_size;
+	__builtin_memcpy(x.id_head.id, m->build_id, m->build_id_size);
 	if (name)
 		__builtin_memcpy(name, m->path, len);
 	tell(&n);

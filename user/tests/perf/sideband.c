@@ -246,6 +246,33 @@ TEST("sideband/mmap_file", "PERF_RECORD_MMAP2 PERF_RECORD_MMAP", "PB-25 PB-42")
 	}
 }
 
+TEST("sideband/build_id", "PERF_RECORD_MMAP2 attr.build_id", "perf_event_open(2)")
+{
+	struct perf_event_attr a = sideband();
+	struct mmap2 *m = (void *)&rec;
+	int fd, f, sum = 0;
+	struct ring r;
+	void *p;
+
+	a.mmap = a.mmap2 = a.build_id = 1;
+	r = tape(&a, &fd);
+	NEED(f = open("/bin/busybox", O_RDONLY));
+	p = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, f, 0);
+	EXPECT(ring_next(&r, &rec), "no record");
+	EXPECT_EQ(m->addr, (u64)p);
+	EXPECT_EQ(rec.h.misc, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID);
+	EXPECT_EQ(rec.bytes[40], 20);
+	EXPECT_EQ(rec.bytes[41] | rec.bytes[42] | rec.bytes[43], 0);
+	for (int i = 0; i < 20; i++)
+		sum += !!rec.bytes[44 + i];
+	EXPECT(sum > 10, "the id is mostly zero");
+	EXPECT_EQ(m->prot, PROT_READ | PROT_EXEC);
+	/* an anonymous one has none */
+	mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	EXPECT(ring_next(&r, &rec), "no record");
+	EXPECT_EQ(rec.h.misc, PERF_RECORD_MISC_USER);
+}
+
 TEST("sideband/mmap_old", "PERF_RECORD_MMAP", "perf_event_open(2)")
 {
 	struct perf_event_attr a = sideband();
