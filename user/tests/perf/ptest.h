@@ -109,6 +109,8 @@ long read_long(const char *path);	/* -1 if it cannot be read */
 int write_long(const char *path, long v);
 bool has_event(u32 type, u64 config);	/* can be opened */
 
+/* QEMU runs with -icount: a virtual nanosecond is an instruction, and only then there is an instructions event. */
+bool exact_time(void);
 /*
  * Percent by which equal members of a group may differ. With icount (then instructions count) virtual time
  * stands still between two register accesses; without it QEMU's clock runs on while a busy host has the

@@ -161,7 +161,12 @@ bool has_event(u32 type, u64 config)
 	return fd >= 0;
 }
 
+bool exact_time(void)
+{
+	return has_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+}
+
 u64 skew_percent(void)
 {
-	return has_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS) ? 2 : 15;
+	return exact_time() ? 2 : 15;
 }
