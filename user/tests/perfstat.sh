@@ -70,7 +70,7 @@ check_bench_messaging() { perf bench sched messaging -g 2 -l 20 2>&1; }
 check_bench_syscall() { perf bench syscall basic -l 10000 2>&1; }
 check_bench_futex() { perf bench futex hash -r 1 2>&1 | grep -v '^\[thread' | head -5; }
 check_bench_memcpy() { perf bench mem memcpy -s 1MB 2>&1; }
-check_tool_events() { perf stat -e duration_time,user_time,system_time loop 5 2>&1 >/dev/null; }
+check_tool_events() { perf stat -e duration_time,user_time,system_time sh -c "loop 10; seq 1 20000" 2>&1 >/dev/null; }
 check_version() { perf version 2>&1; perf stat --version >/dev/null 2>&1; echo $?; }
 
 # Under -icount shift=0 -smp 1 an instruction is a nanosecond is a cycle: these numbers are the same on every run.

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+# The real perf, sampling. What is compared with Linux is what does not depend on time: the messages, the kinds of
+# records, the attributes, the hottest user symbol, the absence of errors and of losses (numbers are not compared).
+# A line "exact NAME NUMBER" is compared within 0.1 %, "near NAME NUMBER" within 1, "about NAME NUMBER" within 2.
+
+# Nothing lowers the rate on the way.
+echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+
+# What perf itself says, without the numbers of wake-ups.
+rec() {
+	timeout -s INT 20 perf record -o p "$@" >out 2>&1 </dev/null
+	echo "status $?"
+	grep -v -e '^done' -e 'Woken up' out | sed 's/Captured and wrote .* MB \([^ ]*\)\( ([0-9]* samples)\)*/Captured \1\2/'
+}
+# The kinds of records: how often they occur is a matter of time; THROTTLE and the reader's rounds are, too.
+kinds() {
+	perf report -i p --stdio --stats 2>&1 | awk '/ events:/ && !/THROTTLE|TOTAL|FINISHED_ROUND|KSYMBOL|BPF/ { print $1 }' | sort
+}
+attrs() { perf evlist -i p -v 2>&1 | grep -v '^#'; }
+# The user symbol on top; and what the reader complains about.
+hot() {
+	perf report -i p --stdio --no-children -g none -F overhead,sym,dso 2>err | awk '$2 == "[.]" { print $2, $3, $4; exit }'
+	grep -v -e kptr -e vmlinux -e '^ *$' err | head -3
+}
+clean() { perf script -i p 2>&1 >/dev/null | head -3; }
+all() { kinds; attrs; hot; clean; }
+spinner() { loop 100000 >/dev/null 2>&1 & p=$!; }
+
+check_prog() { rec loop 300; all; }
+check_freq() { rec -F 500 loop 300; all; }
+check_period() { rec -c 100000 loop 300; all; }
+check_user() { rec -e cycles:u loop 300; all; }
+check_kernel() { rec -e cycles:k loop 300; kinds; attrs; clean; }
+check_group() { rec -e '{cycles,r11}:S' loop 300; all; perf script -i p -F event 2>&1 | sort -u; }
+check_two_events() { rec -e cycles:u,cpu-clock loop 300; all; }
+check_all_cpus() { rec -a loop 300; all; }
+check_one_cpu() { rec -C 0 sleep 1; kinds; attrs; clean; }
+check_pid() { spinner; rec -p $p sleep 1; kill $p; all; }
+check_tid() { spinner; rec -t $p sleep 1; kill $p; all; }
+check_per_thread() { rec --per-thread loop 300; all; }
+check_no_inherit() { rec --no-inherit loop 300; all; }
+check_graph() { rec -g -F 1000 loop 300; all; perf report -i p --stdio --children -g none -F sym 2>/dev/null | grep -E '\[\.\] (main|_start)' | sort -u; }
+check_graph_dwarf() { rec --call-graph dwarf -F 500 loop 300; kinds; attrs; clean; }
+check_addr() { rec -d loop 300; all; }
+check_phys() { rec -d --phys-data loop 300; all; }
+check_time_cpu_stat() { rec -T -s --sample-cpu loop 300; all; }
+check_switch_events() { rec --switch-events sleep 1; kinds; attrs; clean; }
+check_cpu_clock() { rec -e cpu-clock loop 300; all; }
+check_task_clock() { rec -e task-clock -F 1000 loop 300; all; }
+check_page_faults() { rec -e page-faults -c 1 loop 20; kinds; attrs; clean; }
+check_context_switches() { rec -a -e context-switches -c 1 sleep 1; kinds; attrs; clean; }
+check_overwrite() { rec --overwrite loop 300; kinds; attrs; clean; }
+check_small_ring() { rec -m 1 loop 300; kinds; attrs; hot; }
+check_threads() { rec --threads loop 300; ls p | sed 's/data\..*/data.N/' | sort -u; }
+check_aio() { rec --aio loop 300; all; }
+check_compressed() { rec -z loop 300; attrs; hot; clean; }
+check_clockid() { rec --clockid mono loop 300; all; }
+check_clockid_bad() { rec --clockid process_cputime_id loop 5; rec --clockid boottime -e cycles loop 5; rec --clockid boottime -e cpu-clock loop 5; }
+check_buildid_all() { rec --buildid-all loop 300; all; perf buildid-list -i p 2>&1 | sed 's/^[0-9a-f]*/ID/'; }
+check_namespaces() { rec --namespaces loop 300; all; }
+check_weight_raw() { rec -W -R loop 20; kinds; attrs; clean; }
+check_regs() { rec --user-regs=x0,sp,pc,lr loop 300; all; perf script -i p -F uregs 2>/dev/null | sed 's/0x[0-9a-f]*/X/g' | sort -u | head -3; }
+check_intr_regs() { rec --intr-regs=x0,sp,pc loop 20; kinds; attrs; clean; }
+check_exclude_perf() { rec -a --exclude-perf loop 20; }
+check_delay() { rec -D 100 loop 3000; kinds; hot; }
+check_child() { rec loop 300 x; all; perf report -i p --stdio -s pid -F sample 2>/dev/null | grep -c -v -e '^#' -e '^ *$'; }
+check_pipeline() { rec sh -c 'seq 1 3000 | sort | wc -l'; kinds; perf script -i p --show-task-events 2>/dev/null | grep -o 'PERF_RECORD_[A-Z]*' | sort | uniq -c | sed 's/^ *[0-9]* //'; clean; }
+check_exec_comm() { rec sh -c 'exec loop 20'; perf script -i p --show-task-events 2>/dev/null | grep -o 'PERF_RECORD_COMM.*' | sed 's/:[0-9/]*$//'; clean; }
+check_mmaps() { rec loop 20; perf script -i p --show-mmap-events 2>/dev/null | grep -o 'PERF_RECORD_MMAP2.*' | grep -v kallsyms | sed 's/\[0x[^]]*\]/[]/; s/[0-9]*\/[0-9]*:/PID:/'; }
+check_bad_event() { rec -e nosuchevent true; }
+check_missing_program() { rec nosuchprogram; }
+check_no_target() { rec -p 99999 sleep 1; }
+check_failing_program() { rec sh -c 'exit 3'; }
+check_mem() { perf mem record loop 5 2>&1; perf c2c record loop 5 2>&1; }
+check_annotate() { rec loop 300; perf annotate -i p --stdio -s "$(hot | awk 'NR == 1 { print $2 }')" 2>&1 | grep -c 'Percent'; }
+check_diff() { rec loop 300; cp p q; rec loop 300; perf diff q p 2>&1 | grep -c -E 'hot_inner|warm'; }
+check_json() { rec loop 300; perf data convert -i p --to-json j 2>&1 | sed 's/[0-9.]* MB.*//'; head -c 200 j | tr -d ' \n' | cut -c1-60; }
+check_report_sort() { rec loop 300; perf report -i p --stdio -s comm,dso -F overhead,comm,dso 2>/dev/null | awk '$2 == "loop" && $3 == "loop" { print $2, $3 }'; }
+check_header() { rec loop 20; perf report -i p --stdio --header-only 2>&1 | grep -E '^# (arch|nrcpus|cmdline|event)' | sed 's/id = {.*/id = {}/'; }
+check_script_fields() { rec -g loop 300; perf script -i p -F comm,tid,cpu,time,event,ip,sym,dso,period 2>&1 | grep -c -i -e error -e invalid; }
+check_top() { loop 40000 >/dev/null & (sleep 5; echo q) | timeout 15 perf top --stdio -d 1 2>&1 | grep -o 'PerfTop' | sort -u; kill %1; }
+check_paranoid_user() {
+	mkdir -p u; chmod 777 u; cd u
+	for x in 3 2 1 -1; do
+		echo $x >/proc/sys/kernel/perf_event_paranoid
+		echo "paranoid $x"
+		su user -c 'perf record -o p loop 10 2>&1; perf record -a -o p sleep 0.2 2>&1' | grep -v -e '^done' -e Woken -e Warning -e 'out of order' | sed 's/Captured and wrote .*/Captured/' | head -24
+		rm -f p
+	done
+	echo 1 >/proc/sys/kernel/perf_event_paranoid
+}
+check_kptr_restrict() {
+	echo 2 >/proc/sys/kernel/kptr_restrict
+	rec loop 300; hot
+	echo 0 >/proc/sys/kernel/kptr_restrict
+}
+
+# With icount: the same number of samples as on Linux, and percentages.
+samples() { perf script -i p -F ip 2>/dev/null | wc -l; }
+shares() { perf report -i p --stdio --no-children -g none -F overhead,sym 2>/dev/null | awk '/\[\.\]/ && $1+0 >= 5 { print "about", $3, int($1 + 0.5) }' | sort; }
+icount_period_user() { rec -c 20000 -e cycles:u loop 100; echo near samples "$(samples)"; shares; }
+icount_period_instructions() { rec -c 50000 -e instructions:u loop 100; echo near samples "$(samples)"; shares; }
+# Never less than a period of user time between two samples.
+icount_even() {
+	rec -c 20000 -e cycles:u loop 20
+	perf script -i p -F time,period 2>/dev/null | awk '{ t = $1 * 1000000 } NR > 1 && t - last < 19 { early++ }
+		{ last = t; n[$2]++ } END { print "near early", early + 0; for (x in n) print "period", x }'
+}
+icount_freq_shares() { rec -e cycles:u loop 100; shares; }
+icount_group() { rec -e '{cycles,instructions}:S' -c 20000 loop 20; attrs; clean; }
