@@ -2,11 +2,11 @@
 /*
  * Work for another CPU, and work for this CPU in a moment.
  *
- * Both are per-CPU lists that the CALL interrupt drains: call requests come from other CPUs and have
- * a waiter; irq work comes from the own CPU, from places that hold locks under which it may not run.
- * Requests are pushed without a lock, so they work from anywhere. The caller of call_on_cpu waits
- * with interrupts on: requests that others send to it meanwhile are served by its interrupt, so no
- * cycle of waiters can form.
+ * Both are per-CPU lists that the CALL interrupt drains: call requests come from other CPUs and
+ * have a waiter; irq work comes from the own CPU, from places that hold locks under which it may
+ * not run. Requests are pushed without a lock, so they work from anywhere. The caller of
+ * call_on_cpu waits with interrupts on: requests that others send to it meanwhile are served by its
+ * interrupt, so no cycle of waiters can form.
  */
 #include <asm/smp.h>
 #include <perch/atomic.h>
@@ -189,7 +189,7 @@ static void start_cpu(u32 cpu)
 	}
 }
 
-/* maxcpus=N starts fewer CPUs than there are; they stay possible. 0 and 1 mean the boot CPU alone. */
+/* maxcpus=N starts fewer CPUs than there are; they stay possible. 0 and 1: the boot CPU alone. */
 void smp_init(void)
 {
 	long max = cmdline_int("maxcpus", nr_cpus);

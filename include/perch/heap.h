@@ -24,7 +24,7 @@ static inline struct heap_node *heap_first(const struct heap *h)
 	return h->root;
 }
 
-/* The node after n in some order that starts with the first and visits all; NULL behind the last. */
+/* The node after n in some order that starts with the first and visits all; NULL at the end. */
 struct heap_node *heap_next(const struct heap_node *n);
 /* n->key is set; n is in no heap. */
 void heap_insert(struct heap *h, struct heap_node *n);

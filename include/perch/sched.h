@@ -2,7 +2,7 @@
 /*
  * The scheduler: per-CPU run queues; SCHED_FIFO/RR by priority above SCHED_OTHER by weighted
  * virtual runtime; idle CPUs stop their tick. rq->lock (irqsave) guards a queue and the (r)
- * members of its tasks; two queues are locked in CPU order.
+ * members of its tasks; a second queue is only ever tried.
  */
 #ifndef PERCH_SCHED_H
 #define PERCH_SCHED_H

@@ -163,7 +163,8 @@ static int set_times(struct path *p, const struct timespec64 *t)
 	return err ? err : change(p, &a);
 }
 
-long sys_utimensat(int dirfd, const char __user *name, const struct timespec64 __user *ut, int flags)
+long sys_utimensat(int dirfd, const char __user *name, const struct timespec64 __user *ut,
+		   int flags)
 {
 	struct timespec64 t[2] = { { 0, UTIME_NOW }, { 0, UTIME_NOW } };
 	struct path p;
@@ -192,7 +193,8 @@ long sys_utimensat(int dirfd, const char __user *name, const struct timespec64 _
 
 static bool known_namespace(const char *name)
 {
-	static const char *const prefixes[] = { "user.", "trusted.", "security.", "system.posix_acl_" };
+	static const char *const prefixes[] = { "user.", "trusted.", "security.",
+					       "system.posix_acl_" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
@@ -246,14 +248,16 @@ static long check_set(size_t size, u32 flags)
 	return size > 65536 ? -E2BIG : 0;
 }
 
-long sys_setxattr(const char __user *path, const char __user *name, uaddr value, size_t size, u32 flags)
+long sys_setxattr(const char __user *path, const char __user *name, uaddr value, size_t size,
+		  u32 flags)
 {
 	long err = check_set(size, flags);
 
 	return err ? err : xattr_at(path, LOOKUP_FOLLOW, name, -EOPNOTSUPP);
 }
 
-long sys_lsetxattr(const char __user *path, const char __user *name, uaddr value, size_t size, u32 flags)
+long sys_lsetxattr(const char __user *path, const char __user *name, uaddr value, size_t size,
+		   u32 flags)
 {
 	long err = check_set(size, flags);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Character devices: a table from (major, minor) to the operations that a node with this number
- * gets when it is opened. Nodes may be on any file system; devtmpfs is where the kernel makes its own.
+ * gets when it is opened. Nodes may be on any file system; devtmpfs is where the kernel makes its
+ * own.
  */
 #include "internal.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gzip and zstd streams, by zlib and libzstd. Output goes through a fixed buffer, so memory use does not
- * depend on the size of the archive. zstd's window can be larger than the largest block of the page
- * allocator; at boot, blocks that are handed out one after the other lie side by side, so a run of
- * neighbours serves.
+ * gzip and zstd streams, by zlib and libzstd. Output goes through a fixed buffer, so memory use
+ * does not depend on the size of the archive. zstd's window can be larger than the largest block of
+ * the page allocator; at boot, blocks that are handed out one after the other lie side by side, so
+ * a run of neighbours serves.
  */
 #define ZSTD_STATIC_LINKING_ONLY
 #include "initramfs.h"
@@ -75,7 +75,8 @@ static void *run_alloc(u32 want)
 	return first < 0 ? NULL : page_address(b[first]);
 }
 
-/* Each allocation starts with its size in blocks (0: from kmalloc), in 64 bytes to keep alignment. */
+/* Each allocation starts with its size in blocks (0: from kmalloc), in 64 bytes to keep
+ * alignment. */
 static void *big_alloc(void *opaque, size_t size)
 {
 	u32 blocks = 0;
@@ -164,7 +165,8 @@ static int zstd_all(ZSTD_DStream *s, ZSTD_inBuffer *in, u8 *buf, sink_fn sink, v
 
 		left = ZSTD_decompressStream(s, &out, in);
 		if (ZSTD_isError(left))
-			return ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation ? -ENOMEM : -EIO;
+			return ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation ?
+			       -ENOMEM : -EIO;
 		err = sink(arg, buf, out.pos);
 		if (err)
 			return err;

@@ -21,7 +21,8 @@ static bool sticky_forbids(const struct inode *dir, const struct inode *victim)
 {
 	u32 uid = current->cred.fsuid;
 
-	return (dir->mode & S_ISVTX) && victim->uid != uid && dir->uid != uid && !capable(CAP_FOWNER);
+	return (dir->mode & S_ISVTX) && victim->uid != uid && dir->uid != uid &&
+	       !capable(CAP_FOWNER);
 }
 
 int may_delete(struct inode *dir, struct dentry *victim, bool isdir)
@@ -169,7 +170,8 @@ int vfs_mknod(int dirfd, const char *name, u32 mode, u64 rdev)
 		mode |= S_IFREG;
 	if (S_ISDIR(mode))
 		return -EPERM;
-	if (!S_ISREG(mode) && !S_ISCHR(mode) && !S_ISBLK(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode))
+	if (!S_ISREG(mode) && !S_ISCHR(mode) && !S_ISBLK(mode) && !S_ISFIFO(mode) &&
+	    !S_ISSOCK(mode))
 		return -EINVAL;
 	err = parent_op_begin(&op, dirfd, name, PARENT_CREATE);
 	if (err)

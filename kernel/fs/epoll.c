@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * epoll. An instance holds items: (file, fd) pairs with the events asked for. Each item sits on the wait
- * queues of its file; a wake-up there puts the item on the instance's ready list and wakes a waiter.
- * epoll_wait takes items off the list and asks each file for its state: level-triggered items go back
- * to the list's end, edge-triggered ones wait for the next wake-up, one-shot ones are disarmed.
+ * epoll. An instance holds items: (file, fd) pairs with the events asked for. Each item sits on the
+ * wait queues of its file; a wake-up there puts the item on the instance's ready list and wakes a
+ * waiter. epoll_wait takes items off the list and asks each file for its state: level-triggered
+ * items go back to the list's end, edge-triggered ones wait for the next wake-up, one-shot ones are
+ * disarmed.
  *
- * An item does not hold its file: the file's last put removes it (epoll_file_gone). Locks, in order:
- * epoll_mutex (which items exist, of all instances), ep->mtx (one harvest at a time), ep->lock (spin,
- * IRQs off: the ready list, because wake-ups come from anywhere). User memory is touched under none.
+ * An item does not hold its file: the file's last put removes it (epoll_file_gone). Locks, in
+ * order: epoll_mutex (which items exist, of all instances), ep->mtx (one harvest at a time),
+ * ep->lock (spin, IRQs off: the ready list, because wake-ups come from anywhere). User memory is
+ * touched under none.
  */
 #include "internal.h"
 
@@ -158,7 +160,8 @@ static void remove_item(struct item *it)
 	flags = spin_lock_irqsave(&it->ep->lock);
 	list_del(&it->ready);
 	spin_unlock_irqrestore(&it->ep->lock, flags);
-	/* The file may be freed as soon as its list is seen empty: nothing of it is used after this. */
+	/* The file may be freed as soon as its list is seen empty: nothing of it is used after
+	 * this. */
 	smp_mb();
 	list_del(&it->file_node);
 	kfree(it);
@@ -200,7 +203,8 @@ static int modify_item(struct epoll *ep, struct file *f, int fd, const struct ep
 		return -EINVAL;
 	it->data = ev->data;
 	WRITE_ONCE(it->events, ev->events | POLLERR | POLLHUP);
-	smp_mb();	/* a wake-up from now on sees the new events; those before are seen by asking */
+	/* a wake-up from now on sees the new events; those before are seen by asking */
+	smp_mb();
 	if (item_state(it)) {
 		make_ready(it);
 		wake_waiters(ep);
@@ -377,9 +381,10 @@ static void epoll_fdinfo(struct file *f, struct textbuf *b)
 		struct item *it;
 
 		list_for_each(it, &ep->items[k], hash)
-			text_printf(b, "tfd: %8d events: %8x data: %16lx  pos:%ld ino:%lx sdev:%lx\n",
-				    it->fd, it->events, it->data, it->file->pos, it->file->inode->ino,
-				    it->file->inode->sb->dev);
+			text_printf(b,
+				    "tfd: %8d events: %8x data: %16lx  pos:%ld ino:%lx sdev:%lx\n",
+				    it->fd, it->events, it->data, it->file->pos,
+				    it->file->inode->ino, it->file->inode->sb->dev);
 	}
 	mutex_unlock(&epoll_mutex);
 }
@@ -562,7 +567,8 @@ long sys_epoll_pwait(int epfd, uaddr events, int max, int timeout_ms, uaddr mask
 	return do_wait(epfd, events, max, deadline, mask, size);
 }
 
-long sys_epoll_pwait2(int epfd, uaddr events, int max, const struct timespec64 __user *uts, uaddr mask,
+long sys_epoll_pwait2(int epfd, uaddr events, int max, const struct timespec64 __user *uts,
+		      uaddr mask,
 		      size_t size)
 {
 	ktime deadline;

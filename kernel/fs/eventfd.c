@@ -51,7 +51,8 @@ static ssize_t eventfd_read(struct file *f, struct uio *u, loff *pos)
 	if (err)
 		return err;
 	wake_up_poll(&e->wq, POLLOUT);
-	return uio_write(u, &value, sizeof(value)) == sizeof(value) ? (ssize_t)sizeof(value) : -EFAULT;
+	return uio_write(u, &value, sizeof(value)) < sizeof(value) ? -EFAULT :
+	       (ssize_t)sizeof(value);
 }
 
 static ssize_t eventfd_write(struct file *f, struct uio *u, loff *pos)
@@ -103,7 +104,8 @@ static void eventfd_fdinfo(struct file *f, struct textbuf *b)
 {
 	struct eventfd *e = f->priv;
 
-	text_printf(b, "eventfd-count: %16lx\neventfd-semaphore: %d\n", READ_ONCE(e->count), e->semaphore);
+	text_printf(b, "eventfd-count: %16lx\neventfd-semaphore: %d\n", READ_ONCE(e->count),
+		    e->semaphore);
 }
 
 static const struct file_ops eventfd_ops = {

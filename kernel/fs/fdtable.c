@@ -7,21 +7,12 @@
  * files->lock guards everything and is held for a few loads only. fd_get takes a reference to the
  * file under it, so a file closed by another thread stays alive until the last call using it ends.
  */
-#include "internal.h"
+#include "fdtable.h"
 
 #include <string.h>
 
 #define FD_MIN_SIZE 64
 #define RLIMIT_NOFILE 7
-
-struct files {
-	refcount refs;
-	spinlock lock;
-	u32 size;		/* multiple of 64; lock (all below, too) */
-	u32 next;		/* no free number below this one */
-	struct file **fd;
-	u64 *open, *cloexec;	/* bitmaps */
-};
 
 /* --- the arrays ---------------------------------------------------------------------------- */
 
@@ -46,26 +37,13 @@ static void table_copy(struct files *to, const struct files *from)
 	memcpy(to->cloexec, from->cloexec, from->size / 8);
 }
 
-static bool bit(const u64 *map, u32 n)
-{
-	return map[n / 64] >> (n % 64) & 1;
-}
-
-static void set_bit(u64 *map, u32 n, bool on)
-{
-	if (on)
-		map[n / 64] |= BIT(n % 64);
-	else
-		map[n / 64] &= ~BIT(n % 64);
-}
-
 u32 fd_limit(void)
 {
 	return min_t(u64, current->proc->rlim[RLIMIT_NOFILE].cur, 1 << 20);
 }
 
 /* Make number fd fit. Drops and retakes the lock around the allocation. */
-static int grow(struct files *t, u32 fd)
+int files_grow_locked(struct files *t, u32 fd)
 {
 	u32 size = max_t(u32, ALIGN_UP(fd + 1, 64U), FD_MIN_SIZE);
 	struct file **block, **old = NULL;
@@ -126,8 +104,8 @@ static void take_files(struct files *t)
 	for (u32 i = 0; i < t->size; i++) {
 		if (t->fd[i])
 			file_get(t->fd[i]);
-		else if (bit(t->open, i))
-			set_bit(t->open, i, false);	/* reserved by a call of the parent */
+		else if (fd_bit(t->open, i))
+			fd_set_bit(t->open, i, false);	/* reserved by a call of the parent */
 	}
 	t->next = 0;
 }
@@ -164,7 +142,7 @@ void files_get(struct files *t)
 	ref_get(&t->refs);
 }
 
-static void close_file(struct file *f, struct files *owner)
+void files_close(struct file *f, struct files *owner)
 {
 	if (f->ops->flush)
 		f->ops->flush(f);
@@ -182,7 +160,7 @@ void files_put(struct files *t)
 		if (!f)
 			continue;
 		t->fd[i] = NULL;
-		close_file(f, t);
+		files_close(f, t);
 		cond_resched();
 	}
 	kfree(t->fd);
@@ -190,7 +168,7 @@ void files_put(struct files *t)
 }
 
 /* A table of its own for current, if it shares one. */
-static int files_unshare(void)
+int files_unshare(void)
 {
 	struct files *old = current->files, *t;
 
@@ -211,24 +189,24 @@ static struct file *detach_locked(struct files *t, u32 fd)
 	struct file *f = t->fd[fd];
 
 	t->fd[fd] = NULL;
-	set_bit(t->open, fd, false);
-	set_bit(t->cloexec, fd, false);
+	fd_set_bit(t->open, fd, false);
+	fd_set_bit(t->cloexec, fd, false);
 	t->next = min(t->next, fd);
 	return f;
 }
 
 /* Close the open fds in [first, last] (all, or only the close-on-exec ones). */
-static void close_numbers(struct files *t, u32 first, u32 last, bool cloexec_only)
+void files_close_range(struct files *t, u32 first, u32 last, bool cloexec_only)
 {
 	spin_lock(&t->lock);
 	for (u32 i = first; i <= last && i < t->size; i++) {
 		struct file *f;
 
-		if (!t->fd[i] || (cloexec_only && !bit(t->cloexec, i)))
+		if (!t->fd[i] || (cloexec_only && !fd_bit(t->cloexec, i)))
 			continue;
 		f = detach_locked(t, i);
 		spin_unlock(&t->lock);
-		close_file(f, t);
+		files_close(f, t);
 		spin_lock(&t->lock);
 	}
 	spin_unlock(&t->lock);
@@ -238,7 +216,7 @@ void files_exec(void)
 {
 	/* Out of memory here leaves the table shared; nothing is closed in others' names. */
 	if (current->files && !files_unshare())
-		close_numbers(current->files, 0, UINT32_MAX - 1, true);
+		files_close_range(current->files, 0, UINT32_MAX - 1, true);
 }
 
 /* --- numbers ------------------------------------------------------------------------------- */
@@ -251,13 +229,13 @@ static int alloc_from(struct files *t, u32 from, bool cloexec)
 	spin_lock(&t->lock);
 	for (;;) {
 		fd = find_free(t, max(from, t->next));
-		err = fd >= limit ? -EMFILE : grow(t, fd);
-		if (err || (fd < t->size && !bit(t->open, fd)))
+		err = fd >= limit ? -EMFILE : files_grow_locked(t, fd);
+		if (err || (fd < t->size && !fd_bit(t->open, fd)))
 			break;
 	}
 	if (!err) {
-		set_bit(t->open, fd, true);
-		set_bit(t->cloexec, fd, cloexec);
+		fd_set_bit(t->open, fd, true);
+		fd_set_bit(t->cloexec, fd, cloexec);
 		if (from <= t->next)
 			t->next = fd + 1;
 	}
@@ -275,7 +253,7 @@ void fd_install(int fd, struct file *f)
 	struct files *t = current->files;
 
 	spin_lock(&t->lock);
-	ASSERT(bit(t->open, fd) && !t->fd[fd]);
+	ASSERT(fd_bit(t->open, fd) && !t->fd[fd]);
 	t->fd[fd] = f;
 	spin_unlock(&t->lock);
 }
@@ -285,7 +263,7 @@ void fd_release(int fd)
 	struct files *t = current->files;
 
 	spin_lock(&t->lock);
-	ASSERT(bit(t->open, fd) && !t->fd[fd]);
+	ASSERT(fd_bit(t->open, fd) && !t->fd[fd]);
 	detach_locked(t, fd);
 	spin_unlock(&t->lock);
 }
@@ -351,7 +329,7 @@ int fd_close(int fd)
 	spin_unlock(&t->lock);
 	if (!f)
 		return -EBADF;
-	close_file(f, t);
+	files_close(f, t);
 	return 0;
 }
 
@@ -362,7 +340,7 @@ int fd_get_cloexec(int fd)
 
 	spin_lock(&t->lock);
 	if ((u32)fd < t->size && t->fd[fd])
-		ret = bit(t->cloexec, fd);
+		ret = fd_bit(t->cloexec, fd);
 	spin_unlock(&t->lock);
 	return ret;
 }
@@ -374,7 +352,7 @@ int fd_set_cloexec(int fd, bool on)
 
 	spin_lock(&t->lock);
 	if ((u32)fd < t->size && t->fd[fd]) {
-		set_bit(t->cloexec, fd, on);
+		fd_set_bit(t->cloexec, fd, on);
 		ret = 0;
 	}
 	spin_unlock(&t->lock);
@@ -427,94 +405,4 @@ u32 files_size(struct task *t)
 
 	files_put(fs);
 	return size;
-}
-
-/* --- system calls -------------------------------------------------------------------------- */
-
-long sys_close(u32 fd)
-{
-	return fd_close(fd);
-}
-
-#define CLOSE_RANGE_UNSHARE	2
-#define CLOSE_RANGE_CLOEXEC	4
-
-static void mark_cloexec(struct files *t, u32 first, u32 last)
-{
-	spin_lock(&t->lock);
-	for (u32 i = first; i <= last && i < t->size; i++)
-		if (bit(t->open, i))
-			set_bit(t->cloexec, i, true);
-	spin_unlock(&t->lock);
-}
-
-long sys_close_range(u32 first, u32 last, u32 flags)
-{
-	int err;
-
-	if ((flags & ~(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC)) || first > last)
-		return -EINVAL;
-	if (flags & CLOSE_RANGE_UNSHARE) {
-		err = files_unshare();
-		if (err)
-			return err;
-	}
-	if (flags & CLOSE_RANGE_CLOEXEC)
-		mark_cloexec(current->files, first, last);
-	else
-		close_numbers(current->files, first, last, false);
-	return 0;
-}
-
-long sys_dup(u32 fd)
-{
-	struct file *f = fd_get(fd);
-	long ret;
-
-	if (!f)
-		return -EBADF;
-	ret = fd_dup_from(f, 0, false);
-	file_put(f);
-	return ret;
-}
-
-/* Put f at number fd, closing what was there. */
-static long install_at(struct files *t, u32 fd, struct file *f, bool cloexec)
-{
-	struct file *old;
-	int err;
-
-	spin_lock(&t->lock);
-	err = grow(t, fd);
-	if (!err && bit(t->open, fd) && !t->fd[fd])
-		err = -EBUSY;	/* another thread's open is about to use it */
-	if (err) {
-		spin_unlock(&t->lock);
-		return err;
-	}
-	old = t->fd[fd];
-	t->fd[fd] = file_get(f);
-	set_bit(t->open, fd, true);
-	set_bit(t->cloexec, fd, cloexec);
-	spin_unlock(&t->lock);
-	if (old)
-		close_file(old, t);
-	return fd;
-}
-
-long sys_dup3(u32 oldfd, u32 newfd, u32 flags)
-{
-	struct file *f;
-	long ret;
-
-	if ((flags & ~O_CLOEXEC) || oldfd == newfd)
-		return -EINVAL;
-	if (newfd >= fd_limit())
-		return -EBADF;
-	f = fd_get(oldfd);
-	if (!f)
-		return -EBADF;
-	ret = install_at(current->files, newfd, f, flags & O_CLOEXEC);
-	file_put(f);
-	return ret;
 }

@@ -26,7 +26,8 @@ struct file *file_alloc(void)
 	return f;
 }
 
-/* Takes over the references in p, on errors too. flags decide read and write; does not call open. */
+/* Takes over the references in p, on errors too. flags decide read and write; does not call
+ * open. */
 struct file *file_new(const struct path *p, u32 flags, const struct file_ops *ops)
 {
 	struct file *f = file_alloc();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The initramfs: one or more cpio archives ("newc", man 5 cpio), each plain, gzip or zstd, one after the
- * other in the memory that the boot loader filled. What they contain becomes the root file system.
+ * The initramfs: one or more cpio archives ("newc", man 5 cpio), each plain, gzip or zstd, one
+ * after the other in the memory that the boot loader filled. What they contain becomes the root
+ * file system.
  *
  * The reader is fed pieces of any size (the whole archive when it is not compressed) and keeps its
  * place: a header of 110 hexadecimal characters, a name, the contents, each padded to 4 bytes. File
@@ -237,7 +238,8 @@ static bool parse_hex(const u8 *s, u32 *out)
 
 static bool parse_header(struct reader *r)
 {
-	u32 *const field[] = { &r->e.ino, &r->e.mode, &r->e.uid, &r->e.gid, &r->e.nlink, &r->e.mtime,
+	u32 *const field[] = { &r->e.ino, &r->e.mode, &r->e.uid, &r->e.gid, &r->e.nlink,
+			      &r->e.mtime,
 		&r->e.size, &r->e.dev_major, &r->e.dev_minor, &r->e.rdev_major, &r->e.rdev_minor,
 		&r->e.name_len };
 

@@ -9,8 +9,8 @@
 typedef int (*sink_fn)(void *arg, const u8 *data, size_t n);
 
 /*
- * Decompress the stream at src and give its contents to sink in pieces. *used: how many bytes of src the
- * stream took. 0, -EINVAL (not such a stream), -EIO (damaged), -ENOMEM, or what sink said.
+ * Decompress the stream at src and give its contents to sink in pieces. *used: how many bytes of
+ * src the stream took. 0, -EINVAL (not such a stream), -EIO (damaged), -ENOMEM, or what sink said.
  */
 int gunzip_stream(const u8 *src, size_t n, size_t *used, sink_fn sink, void *arg);
 int unzstd_stream(const u8 *src, size_t n, size_t *used, sink_fn sink, void *arg);

@@ -47,7 +47,8 @@ struct dentry *dentry_find(struct dentry *parent, const struct name *n);
  * the caller holds the directory's lock. */
 struct dentry *dentry_lookup(struct dentry *parent, const struct name *n, bool locked);
 void dentry_drop(struct dentry *d);	/* no longer found; drops the tree's own reference */
-/* Give d a new place; name comes from dentry_move_prepare (a copy, NULL on OOM) and is taken over. */
+/* Give d a new place; name comes from dentry_move_prepare (a copy, NULL on OOM) and is taken
+ * over. */
 char *dentry_move_prepare(const struct name *n);
 void dentry_move(struct dentry *d, struct dentry *parent, char *name, const struct name *n);
 int dentry_exchange(struct dentry *a, struct dentry *b);
@@ -123,8 +124,10 @@ extern spinlock mount_lock;
 extern struct mount *root_mount;
 struct mount *mount_get(struct mount *m);
 void mount_put(struct mount *m);
-struct mount *mount_covering(struct mount *parent, struct dentry *point);	/* reference or NULL */
-bool mount_up(struct path *p);		/* from a mount's root to its point; false at the very root */
+/* reference or NULL */
+struct mount *mount_covering(struct mount *parent, struct dentry *point);
+/* from a mount's root to its point; false at the very root */
+bool mount_up(struct path *p);
 static inline bool mount_readonly(const struct mount *m) { return m->flags & MS_RDONLY; }
 struct super *super_alloc(struct fs_type *t);	/* with a device number; NULL on OOM */
 struct mount *kern_mount(struct fs_type *t);	/* a mount outside the tree; boot, never fails */
@@ -136,13 +139,15 @@ void pagecache_truncate(struct inode *i, u64 from);	/* drop pages with index >= 
 /* Takes over p's reference. 0, -ENOSPC, -ENOMEM, -EEXIST. */
 int pagecache_insert(struct inode *i, u64 index, struct page *p);
 void pagecache_remove(struct inode *i, u64 first, u64 last);	/* inclusive */
-/* The page with a reference; create: make it (zeroed on request). NULL: absent, or *err (-ENOMEM, -ENOSPC). */
+/* The page with a reference; create: make it (zeroed on request). NULL: absent, or *err
+ * (-ENOMEM, -ENOSPC). */
 struct page *pagecache_get(struct inode *i, u64 index, bool create, bool zero, int *err);
 /* The next index >= from with (hole: without) a page; UINT64_MAX if there is no more data. */
 u64 pagecache_next(struct inode *i, u64 from, bool hole);
 struct inode *tmpfs_inode(struct super *sb, const struct inode *dir, u32 mode, u64 rdev);
 int tmpfs_attach(struct inode *dir, struct dentry *d, struct inode *i);
 int tmpfs_truncate(struct inode *i, loff size);
+int tmpfs_fsync(struct file *f);
 void shmem_init(void);
 int tmpfs_add_seals(struct file *f, u32 seals);
 
@@ -197,7 +202,8 @@ static inline u32 file_poll(struct file *f, struct poll_table *pt)
 {
 	return f->ops->poll ? f->ops->poll(f, pt) : POLL_DEFAULT;
 }
-/* Absolute deadline of a user timespec (NULL: KTIME_MAX, never; zero: 0, do not wait). 0 or -errno. */
+/* Absolute deadline of a user timespec (NULL: KTIME_MAX, never; zero: 0, do not wait). 0 or
+ * -errno. */
 int poll_deadline(const struct timespec64 __user *uts, ktime *deadline);
 void epoll_file_gone(struct file *f);		/* last put of a file that has epitems */
 /* A temporary signal mask for ppoll, pselect6, epoll_pwait: 0 or -errno. sigmask 0: none. */

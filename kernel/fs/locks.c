@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Advisory locks: flock(2) on whole files, POSIX and OFD record locks on byte ranges. They differ in
- * who owns them: the open file (flock, OFD) or the process's fd table (POSIX, dropped at *any* close of
- * the file by that process).
+ * Advisory locks: flock(2) on whole files, POSIX and OFD record locks on byte ranges. They differ
+ * in who owns them: the open file (flock, OFD) or the process's fd table (POSIX, dropped at *any*
+ * close of the file by that process).
  *
  * locks_lock guards all lists. Record locks of one owner never overlap; setting one cuts, joins and
  * replaces what the owner had there. A blocked call sleeps until any lock anywhere has changed and
- * tries again; POSIX waiters are kept in a list, along which a new waiter looks for a cycle (EDEADLK).
+ * tries again; POSIX waiters are kept in a list, along which a new waiter looks for a cycle
+ * (EDEADLK).
  */
 #include "internal.h"
 
@@ -377,7 +378,8 @@ static long do_flock(struct file *f, int type, bool wait)
 
 long sys_flock(int fd, u32 cmd)
 {
-	static const int types[] = { [LOCK_SH] = F_RDLCK, [LOCK_EX] = F_WRLCK, [LOCK_UN] = F_UNLCK };
+	static const int types[] = { [LOCK_SH] = F_RDLCK, [LOCK_EX] = F_WRLCK,
+				    [LOCK_UN] = F_UNLCK };
 	u32 op = cmd & ~LOCK_NB;
 	struct file *f;
 	long ret;
@@ -433,8 +435,8 @@ void locks_show(struct textbuf *b)
 	list_for_each(l, &all_locks, all) {
 		text_printf(b, "%u: %s ADVISORY  %s %d 00:%02lx:%lu %ld ", n++, kinds[l->kind],
 			    l->type == F_WRLCK ? "WRITE" : "READ ",
-			    l->kind == KIND_OFD ? -1 : (int)l->pid, l->inode->sb->dev, l->inode->ino,
-			    l->start);
+			    l->kind == KIND_OFD ? -1 : (int)l->pid, l->inode->sb->dev,
+			    l->inode->ino, l->start);
 		if (l->end == INT64_MAX)
 			text_puts(b, "EOF\n");
 		else

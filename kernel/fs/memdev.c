@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The devices without hardware: null, zero, full, random, urandom, kmsg. /dev/mem and /dev/port do not
- * exist: physical memory is nobody's business.
+ * The devices without hardware: null, zero, full, random, urandom, kmsg. /dev/mem and /dev/port do
+ * not exist: physical memory is nobody's business.
  */
 #include "internal.h"
 
@@ -48,9 +48,9 @@ static ssize_t full_write(struct file *f, struct uio *u, loff *pos)
 }
 
 /*
- * A private mapping of /dev/zero is plain anonymous memory (no vma ops); a shared one is a shmem file
- * of its own, which takes f's place in the area. mm takes the area's reference on f after this op, so
- * that one is given back in advance; the caller's own keeps f alive meanwhile.
+ * A private mapping of /dev/zero is plain anonymous memory (no vma ops); a shared one is a shmem
+ * file of its own, which takes f's place in the area. mm takes the area's reference on f after this
+ * op, so that one is given back in advance; the caller's own keeps f alive meanwhile.
  */
 static int zero_mmap(struct file *f, struct vma *v)
 {
@@ -265,7 +265,8 @@ static const struct file_ops kmsg_ops = {
 
 void devices_init(void)
 {
-	static const struct { const char *name; u32 minor, mode; const struct file_ops *ops; } devs[] = {
+	static const struct { const char *name; u32 minor,
+			     mode; const struct file_ops *ops; } devs[] = {
 		{ "null", 3, 0666, &null_ops }, { "zero", 5, 0666, &zero_ops },
 		{ "full", 7, 0666, &full_ops }, { "random", 8, 0666, &random_ops },
 		{ "urandom", 9, 0666, &random_ops }, { "kmsg", 11, 0644, &kmsg_ops },

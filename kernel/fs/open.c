@@ -8,9 +8,9 @@
  */
 #include "internal.h"
 
-#define VALID_OPEN_FLAGS (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | \
-	O_SYNC | O_DSYNC | O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | \
-	O_CLOEXEC | O_PATH | O_TMPFILE)
+#define VALID_OPEN_FLAGS (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | \
+	O_NONBLOCK | O_SYNC | O_DSYNC | O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | \
+	O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_PATH | O_TMPFILE)
 #define PATH_OPEN_FLAGS	(O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC)
 #define TMPFILE_BIT	(O_TMPFILE & ~O_DIRECTORY)
 
@@ -19,7 +19,8 @@ struct open_how_abi { u64 flags, mode, resolve; };
 /* MAY_x that the access mode asks for; mode 3 means both (and then neither read nor write work). */
 static int open_mask(u32 flags)
 {
-	static const u8 mask[4] = { MAY_READ, MAY_WRITE, MAY_READ | MAY_WRITE, MAY_READ | MAY_WRITE };
+	static const u8 mask[4] = { MAY_READ, MAY_WRITE, MAY_READ | MAY_WRITE,
+				   MAY_READ | MAY_WRITE };
 
 	return mask[flags & O_ACCMODE] | (flags & O_TRUNC ? MAY_WRITE : 0);
 }
@@ -307,7 +308,8 @@ static int check_flags(u32 flags, u32 mode)
 	if ((flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY) && !(flags & TMPFILE_BIT))
 		return -EINVAL;
 	if (flags & TMPFILE_BIT) {
-		if ((flags & O_TMPFILE) != O_TMPFILE || (flags & O_CREAT) || !(open_mask(flags) & MAY_WRITE))
+		if ((flags & O_TMPFILE) != O_TMPFILE || (flags & O_CREAT) ||
+		    !(open_mask(flags) & MAY_WRITE))
 			return -EINVAL;
 	}
 	return 0;

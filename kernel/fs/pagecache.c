@@ -5,8 +5,8 @@
  *
  * inode->pages is a tagged pointer: NULL (nothing), a struct page (only index 0 exists: most small
  * files), or a node with its height in the low bits. Nodes are 512 bytes and so aligned to 512.
- * pages_lock guards the tree; a page found gets a reference before the lock is dropped, so truncation
- * cannot free it under a reader or a mapping.
+ * pages_lock guards the tree; a page found gets a reference before the lock is dropped, so
+ * truncation cannot free it under a reader or a mapping.
  */
 #include "internal.h"
 

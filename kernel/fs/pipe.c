@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pipes and FIFOs: a ring of pages between writers and readers.
+ * Pipes: a ring of pages between writers and readers. How they come and go is pipe_open.c's.
  *
  * A write first tops up the last page if what is left of it after whole pages fits there, then adds
- * pages; so a write of up to PIPE_BUF (one page) bytes is never split: it fits or it waits. Everything
- * is under the pipe's mutex, user copies included. Sleepers are exclusive: data wakes one reader, and a
- * reader that leaves data behind wakes the next; the same for room and writers. Wake-ups are needed
- * only when the ring stops being empty or full, unless somebody polls (edge-triggered epoll wants to
- * hear of every write).
+ * pages; so a write of up to PIPE_BUF (one page) bytes is never split: it fits or it waits.
+ * Everything is under the pipe's mutex, user copies included. Sleepers are exclusive: data wakes
+ * one reader, and a reader that leaves data behind wakes the next; the same for room and writers.
+ * Wake-ups are needed only when the ring stops being empty or full, unless somebody polls
+ * (edge-triggered epoll wants to hear of every write).
  */
 #include "internal.h"
 
@@ -15,24 +15,14 @@
 #include <perch/signal.h>
 #include <string.h>
 
-#define DEFAULT_SLOTS	16
 #define MAX_PIPE_BYTES	1048576		/* without CAP_SYS_RESOURCE */
 #define FIONREAD	0x541B
-
-static struct fs_type pipe_type = { .name = "pipefs", .nodev = true };
-static struct mount *pipe_mount;
-static spinlock fifo_lock = SPINLOCK_INIT;	/* inode->priv and ->files of FIFOs */
 
 /* --- the ring (p->lock held) ---------------------------------------------------------------- */
 
 static u32 used(const struct pipe *p)
 {
 	return p->head - p->tail;
-}
-
-static bool is_empty(const struct pipe *p)
-{
-	return READ_ONCE(p->head) == READ_ONCE(p->tail);
 }
 
 static bool is_full(const struct pipe *p)
@@ -72,7 +62,7 @@ static void recycle(struct pipe *p, struct page *page)
 	page_put(page);
 }
 
-static void drop_tail(struct pipe *p)
+void pipe_drop_tail(struct pipe *p)
 {
 	recycle(p, buf_at(p, p->tail)->page);
 	WRITE_ONCE(p->tail, p->tail + 1);
@@ -84,7 +74,7 @@ static size_t top_up(struct pipe *p, struct uio *u)
 	size_t odd = u->left & ~PAGE_MASK, n;
 	struct pipe_buf *b;
 
-	if (is_empty(p) || !odd)
+	if (pipe_empty(p) || !odd)
 		return 0;
 	b = buf_at(p, p->head - 1);
 	if (b->packet || b->shared || b->off + b->len + odd > PAGE_SIZE)
@@ -118,16 +108,17 @@ static size_t take(struct pipe *p, struct uio *u)
 {
 	size_t done = 0;
 
-	while (!is_empty(p) && u->left && !u->fault) {
+	while (!pipe_empty(p) && u->left && !u->fault) {
 		struct pipe_buf *b = buf_at(p, p->tail);
 		bool packet = b->packet;
-		size_t n = uio_write(u, (char *)page_address(b->page) + b->off, min_t(size_t, b->len, u->left));
+		size_t n = uio_write(u, (char *)page_address(b->page) + b->off,
+				     min_t(size_t, b->len, u->left));
 
 		done += n;
 		b->off += n;
 		b->len -= n;
 		if (!b->len || (packet && !u->fault))
-			drop_tail(p);
+			pipe_drop_tail(p);
 		if (packet)
 			break;
 	}
@@ -136,7 +127,7 @@ static size_t take(struct pipe *p, struct uio *u)
 
 static bool readable(const struct pipe *p)
 {
-	return !is_empty(p) || !READ_ONCE(p->writers);
+	return !pipe_empty(p) || !READ_ONCE(p->writers);
 }
 
 /* 0: look again. The lock is dropped while asleep. */
@@ -150,7 +141,7 @@ static long wait_data(struct pipe *p)
 	return err;
 }
 
-static ssize_t pipe_read(struct file *f, struct uio *u, loff *pos)
+ssize_t pipe_read(struct file *f, struct uio *u, loff *pos)
 {
 	struct pipe *p = f->priv;
 	bool was_full;
@@ -170,7 +161,7 @@ static ssize_t pipe_read(struct file *f, struct uio *u, loff *pos)
 	}
 	if (!ret && u->fault)
 		ret = -EFAULT;
-	if (!is_empty(p))
+	if (!pipe_empty(p))
 		wake_up_poll(&p->rd, POLLIN | POLLRDNORM);
 	was_full &= !is_full(p);
 	mutex_unlock(&p->lock);
@@ -231,7 +222,7 @@ static ssize_t write_locked(struct pipe *p, struct file *f, struct uio *u)
 	return n < 0 ? n : u->fault ? -EFAULT : 0;
 }
 
-static ssize_t pipe_write(struct file *f, struct uio *u, loff *pos)
+ssize_t pipe_write(struct file *f, struct uio *u, loff *pos)
 {
 	struct pipe *p = f->priv;
 	bool was_empty, room;
@@ -240,7 +231,7 @@ static ssize_t pipe_write(struct file *f, struct uio *u, loff *pos)
 	if (!u->left)
 		return 0;
 	mutex_lock(&p->lock);
-	was_empty = is_empty(p);
+	was_empty = pipe_empty(p);
 	ret = write_locked(p, f, u);
 	room = !is_full(p);
 	mutex_unlock(&p->lock);
@@ -258,7 +249,7 @@ static ssize_t pipe_write(struct file *f, struct uio *u, loff *pos)
 /* Wait until there is data (0), the end (1: no writers) or a reason to stop (-errno). lock held. */
 static long await_data(struct pipe *p, bool nonblock)
 {
-	while (is_empty(p)) {
+	while (pipe_empty(p)) {
 		long err;
 
 		if (!p->writers)
@@ -348,7 +339,7 @@ long pipe_await_room(struct pipe *p, bool nonblock)
 
 /* --- poll, ioctl, size ---------------------------------------------------------------------- */
 
-static u32 pipe_poll(struct file *f, struct poll_table *pt)
+u32 pipe_poll(struct file *f, struct poll_table *pt)
 {
 	struct pipe *p = f->priv;
 	u32 mask = 0;
@@ -356,7 +347,7 @@ static u32 pipe_poll(struct file *f, struct poll_table *pt)
 	WRITE_ONCE(p->polled, true);
 	if (f->mode & FMODE_READ) {
 		poll_wait(f, &p->rd, pt);
-		if (!is_empty(p))
+		if (!pipe_empty(p))
 			mask |= POLLIN | POLLRDNORM;
 		/* A FIFO opened without a writer does not hang up before one has come. */
 		if (!READ_ONCE(p->writers) && f->pos != p->w_count)
@@ -372,7 +363,7 @@ static u32 pipe_poll(struct file *f, struct poll_table *pt)
 	return mask;
 }
 
-static long pipe_ioctl(struct file *f, u32 cmd, u64 arg)
+long pipe_ioctl(struct file *f, u32 cmd, u64 arg)
 {
 	struct pipe *p = f->priv;
 	int n = 0;
@@ -434,7 +425,7 @@ long pipe_fcntl(struct file *f, int cmd, u64 arg)
 	return cmd == F_GETPIPE_SZ ? (long)(p->slots * PAGE_SIZE) : set_size(p, (u32)arg);
 }
 
-static int pipe_fasync(struct file *f, bool on)
+int pipe_fasync(struct file *f, bool on)
 {
 	struct pipe *p = f->priv;
 	int err = 0;
@@ -443,262 +434,5 @@ static int pipe_fasync(struct file *f, bool on)
 		err = fasync_set(&p->fasync_rd, f, on);
 	if (!err && (f->mode & FMODE_WRITE))
 		err = fasync_set(&p->fasync_wr, f, on);
-	return err;
-}
-
-/* --- life ----------------------------------------------------------------------------------- */
-
-static struct pipe *pipe_alloc(void)
-{
-	struct pipe *p = kzalloc(sizeof(*p));
-
-	if (!p)
-		return NULL;
-	p->slots = DEFAULT_SLOTS;
-	p->ring = kcalloc(2 * p->slots, sizeof(p->ring[0]));
-	if (!p->ring) {
-		kfree(p);
-		return NULL;
-	}
-	mutex_init(&p->lock);
-	waitq_init(&p->rd);
-	waitq_init(&p->wr);
-	fasync_init(&p->fasync_rd);
-	fasync_init(&p->fasync_wr);
-	return p;
-}
-
-static void pipe_free(struct pipe *p)
-{
-	while (!is_empty(p))
-		drop_tail(p);
-	for (size_t i = 0; i < ARRAY_SIZE(p->spare); i++)
-		if (p->spare[i])
-			page_put(p->spare[i]);
-	kfree(p->ring);
-	kfree(p);
-}
-
-static void drop_file(struct inode *i, struct pipe *p)
-{
-	bool last;
-
-	spin_lock(&fifo_lock);
-	last = !--p->files;
-	if (last)
-		i->priv = NULL;
-	spin_unlock(&fifo_lock);
-	if (last)
-		pipe_free(p);
-}
-
-static void pipe_release(struct file *f)
-{
-	struct pipe *p = f->priv;
-
-	mutex_lock(&p->lock);
-	if (f->mode & FMODE_READ)
-		p->readers--;
-	if (f->mode & FMODE_WRITE)
-		p->writers--;
-	mutex_unlock(&p->lock);
-	wake_up_nr(&p->rd, 0, (void *)(POLLIN | POLLRDNORM | POLLERR | POLLHUP));
-	wake_up_nr(&p->wr, 0, (void *)(POLLOUT | POLLWRNORM | POLLERR | POLLHUP));
-	fasync_kill(&p->fasync_rd, POLL_IN, POLLIN | POLLRDNORM);
-	fasync_kill(&p->fasync_wr, POLL_OUT, POLLOUT | POLLWRNORM);
-	drop_file(f->inode, p);
-}
-
-/* --- FIFOs: opening waits for the other side ------------------------------------------------ */
-
-static struct pipe *fifo_pipe(struct inode *i)
-{
-	struct pipe *fresh = pipe_alloc(), *p;
-
-	if (!fresh)
-		return NULL;
-	spin_lock(&fifo_lock);
-	p = i->priv;
-	if (!p)
-		i->priv = p = fresh;
-	p->files++;
-	spin_unlock(&fifo_lock);
-	if (p != fresh)
-		pipe_free(fresh);
-	return p;
-}
-
-/* Called with p->lock held; drops it while waiting. */
-static long fifo_wait(struct pipe *p, struct waitq *q, u32 *count)
-{
-	u32 seen = *count;
-	long err;
-
-	mutex_unlock(&p->lock);
-	err = wait_event_interruptible(q, READ_ONCE(*count) != seen);
-	mutex_lock(&p->lock);
-	return err;
-}
-
-/* An end of an anonymous pipe can be opened again through /proc/PID/fd: that never waits. */
-static long fifo_open_locked(struct pipe *p, struct file *f)
-{
-	bool is_pipe = f->inode->sb == pipe_mount->sb;
-	bool nonblock = f->flags & O_NONBLOCK;
-
-	switch (f->mode & (FMODE_READ | FMODE_WRITE)) {
-	case FMODE_READ:
-		p->r_count++;
-		if (!p->readers++)
-			wake_up_all(&p->wr);
-		if (p->writers || is_pipe)
-			return 0;
-		if (nonblock) {
-			f->pos = p->w_count;
-			return 0;
-		}
-		return fifo_wait(p, &p->rd, &p->w_count);
-	case FMODE_WRITE:
-		if (nonblock && !p->readers && !is_pipe)
-			return -ENXIO;
-		p->w_count++;
-		if (!p->writers++)
-			wake_up_all(&p->rd);
-		return p->readers || is_pipe ? 0 : fifo_wait(p, &p->wr, &p->r_count);
-	case FMODE_READ | FMODE_WRITE:
-		p->r_count++;
-		p->w_count++;
-		p->readers++;
-		p->writers++;
-		wake_up_all(&p->rd);
-		wake_up_all(&p->wr);
-		return 0;
-	default:
-		return -EINVAL;
-	}
-}
-
-static int fifo_open(struct inode *i, struct file *f)
-{
-	struct pipe *p = fifo_pipe(i);
-	long err;
-
-	if (!p)
-		return -ENOMEM;
-	f->priv = p;
-	mutex_lock(&p->lock);
-	err = fifo_open_locked(p, f);
-	mutex_unlock(&p->lock);
-	if (!err)
-		return 0;
-	if (err == -ENXIO || err == -EINVAL)
-		drop_file(i, p);
-	else
-		pipe_release(f);
-	return err;
-}
-
-const struct file_ops fifo_ops = {
-	.read = pipe_read, .write = pipe_write, .poll = pipe_poll, .ioctl = pipe_ioctl,
-	.open = fifo_open, .release = pipe_release, .fasync = pipe_fasync,
-};
-
-struct pipe *pipe_of(const struct file *f)
-{
-	return f->ops == &fifo_ops ? f->priv : NULL;
-}
-
-/* --- pipe2 ---------------------------------------------------------------------------------- */
-
-void pipe_init(void)
-{
-	pipe_mount = kern_mount(&pipe_type);
-	pipe_mount->sb->magic = PIPEFS_MAGIC;
-	strlcpy(pipe_mount->sb->source, "pipe", sizeof(pipe_mount->sb->source));
-}
-
-static struct inode *pipe_inode(void)
-{
-	struct inode *i = inode_alloc(pipe_mount->sb, S_IFIFO | 0600);
-	struct pipe *p = i ? pipe_alloc() : NULL;
-
-	if (!p) {
-		inode_put(i);
-		return NULL;
-	}
-	inode_init_owner(i, NULL);
-	p->readers = p->writers = p->r_count = p->w_count = 1;
-	p->files = 2;
-	i->priv = p;
-	return i;
-}
-
-static struct file *pipe_end(struct dentry *d, u32 flags)
-{
-	struct path path = { mount_get(pipe_mount), dentry_get(d) };
-	struct file *f = file_new(&path, flags, &fifo_ops);
-
-	if (f)
-		f->priv = d->inode->priv;
-	return f;
-}
-
-/* Both ends into f[0] (read) and f[1] (write). */
-static int pipe_files(struct file *f[2], u32 flags)
-{
-	struct inode *i = pipe_inode();
-	struct dentry *d = i ? dentry_alloc_pseudo(pipe_mount->sb, NULL, i) : NULL;
-	struct pipe *p;
-
-	if (!d) {
-		if (i)
-			pipe_free(i->priv);
-		inode_put(i);
-		return -ENOMEM;
-	}
-	p = i->priv;
-	f[0] = pipe_end(d, O_RDONLY | (flags & (O_NONBLOCK | O_DIRECT)));
-	f[1] = pipe_end(d, O_WRONLY | (flags & (O_NONBLOCK | O_DIRECT)));
-	if (f[0] && f[1]) {
-		dentry_put(d);
-		return 0;
-	}
-	for (int k = 0; k < 2; k++) {
-		if (f[k]) {
-			path_put(&f[k]->path);
-			kfree(f[k]);
-		}
-	}
-	pipe_free(p);
-	dentry_put(d);
-	return -ENOMEM;
-}
-
-long sys_pipe2(int __user *ufds, u32 flags)
-{
-	struct file *f[2];
-	int fds[2], err;
-
-	if (flags & ~(O_CLOEXEC | O_NONBLOCK | O_DIRECT))
-		return -EINVAL;
-	err = pipe_files(f, flags);
-	if (err)
-		return err;
-	fds[0] = fd_alloc(flags);
-	fds[1] = fds[0] < 0 ? fds[0] : fd_alloc(flags);
-	if (fds[1] < 0)
-		err = fds[1];
-	else if (copy_to_user(ufds, fds, sizeof(fds)))
-		err = -EFAULT;
-	if (!err) {
-		fd_install(fds[0], f[0]);
-		fd_install(fds[1], f[1]);
-		return 0;
-	}
-	for (int k = 0; k < 2; k++) {
-		if (fds[k] >= 0)
-			fd_release(fds[k]);
-		file_put(f[k]);
-	}
 	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a pipe, for pipe.c and splice.c. */
+/* The inside of a pipe, for pipe.c, pipe_open.c and splice.c. */
 #ifndef KERNEL_FS_PIPE_H
 #define KERNEL_FS_PIPE_H
 
@@ -21,10 +21,21 @@ struct pipe {
 	struct fasync fasync_rd, fasync_wr;
 };
 
+static inline bool pipe_empty(const struct pipe *p)
+{
+	return READ_ONCE(p->head) == READ_ONCE(p->tail);
+}
+
+ssize_t pipe_read(struct file *f, struct uio *u, loff *pos);
+ssize_t pipe_write(struct file *f, struct uio *u, loff *pos);
+u32 pipe_poll(struct file *f, struct poll_table *pt);
+long pipe_ioctl(struct file *f, u32 cmd, u64 arg);
+int pipe_fasync(struct file *f, bool on);
+void pipe_drop_tail(struct pipe *p);	/* lock held, or nobody else knows p */
 struct pipe *pipe_of(const struct file *f);	/* NULL if f is no pipe */
 /*
- * One buffer of at most max bytes out of p (copy: a reference to it stays; skip: this many buffers on).
- * 0, 1: no (more) data and no writers or nothing at skip, -EAGAIN, -ERESTARTSYS.
+ * One buffer of at most max bytes out of p (copy: a reference to it stays; skip: this many buffers
+ * on). 0, 1: no (more) data and no writers or nothing at skip, -EAGAIN, -ERESTARTSYS.
  */
 long pipe_take(struct pipe *p, struct pipe_buf *b, size_t max, bool copy, u32 skip, bool nonblock);
 void pipe_put_back(struct pipe *p, const struct pipe_buf *b);	/* to the front */

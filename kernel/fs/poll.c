@@ -5,8 +5,8 @@
  * which then asks all files again, without queueing. Entries hold a reference to their file, so the
  * queue they are on outlives them.
  *
- * A lost wake-up is impossible: the task publishes its sleeping state before it tests "triggered", the
- * waker sets "triggered" before it looks at the state.
+ * A lost wake-up is impossible: the task publishes its sleeping state before it tests "triggered",
+ * the waker sets "triggered" before it looks at the state.
  */
 #include "internal.h"
 
@@ -201,7 +201,8 @@ int sigmask_enter(uaddr mask, size_t size)
 	return 0;
 }
 
-/* With an interruption the handler must still see the temporary mask: do_signal puts the old one back. */
+/* With an interruption the handler must still see the temporary mask: do_signal puts the old one
+ * back. */
 void sigmask_leave(uaddr mask, long ret)
 {
 	if (!mask)

@@ -19,7 +19,8 @@ struct readdir_ctx {
 	int err;
 };
 
-bool readdir_emit(struct readdir_ctx *c, const char *name, size_t len, loff next_pos, u64 ino, u8 type)
+bool readdir_emit(struct readdir_ctx *c, const char *name, size_t len, loff next_pos, u64 ino,
+		  u8 type)
 {
 	char raw[ALIGN_UP(DIRENT_HEAD + NAME_MAX + 1, 8)] __aligned(8);
 	struct dirent_abi *e = (struct dirent_abi *)raw;

@@ -14,13 +14,16 @@ static bool may_signal(u32 uid, u32 euid, const struct task *t)
 	       uid == t->cred.uid;
 }
 
+static int signal_one(struct task *t, bool thread, int sig, const struct siginfo_abi *info)
+{
+	return thread ? send_signal_task(t, sig, info) : send_signal_process(t->proc, sig, info);
+}
+
 static void signal_target(struct task *t, bool thread, int sig, const struct siginfo_abi *info)
 {
-	int err = thread ? send_signal_task(t, sig, info) : send_signal_process(t->proc, sig, info);
-
 	/* A full queue of real-time signals: at least the plain one arrives. */
-	if (err == -EAGAIN && sig != SIGIO)
-		(void)(thread ? send_signal_task(t, SIGIO, NULL) : send_signal_process(t->proc, SIGIO, NULL));
+	if (signal_one(t, thread, sig, info) == -EAGAIN && sig != SIGIO)
+		signal_one(t, thread, SIGIO, NULL);
 }
 
 void file_send_sigio(struct file *f, int fd, int code, long band)

@@ -128,7 +128,8 @@ ssize_t unix_send(struct usock *s, struct uio *u, const struct sock_addr *to, u3
 ssize_t unix_recv(struct usock *s, struct uio *u, struct recv_info *info, u32 flags, bool nonblock);
 u32 unix_poll(struct usock *s);
 void umsg_free(struct umsg *m);
-void umsg_free_list(struct list *l);	/* iterative: messages may carry sockets that hold messages */
+/* iterative: messages may carry sockets that hold messages */
+void umsg_free_list(struct list *l);
 
 /* --- unix_scm.c ------------------------------------------------------------------------------ */
 void scm_put(struct scm *scm);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sendmsg, recvmsg and their simpler and plural forms: taking apart and putting together struct msghdr
- * and its control messages. The kernel never trusts the lengths in them.
+ * sendmsg, recvmsg and their simpler and plural forms: taking apart and putting together struct
+ * msghdr and its control messages. The kernel never trusts the lengths in them.
  */
 #include "socket.h"
 
@@ -330,7 +330,8 @@ static int export_name(const struct msg *m, const struct recv_info *info, uaddr 
 	return put_user(len, &((struct msghdr_abi __user *)umsg)->namelen);
 }
 
-static int export_header(struct msg *m, struct usock *s, struct recv_info *info, uaddr umsg, u32 flags)
+static int export_header(struct msg *m, struct usock *s, struct recv_info *info, uaddr umsg,
+			 u32 flags)
 {
 	struct msghdr_abi __user *u = (struct msghdr_abi __user *)umsg;
 	struct control_out o = { m->h.control, m->h.control, m->h.controllen, info->flags };
@@ -393,7 +394,8 @@ long sys_recvfrom(int fd, uaddr buf, size_t len, u32 flags, uaddr addr, uaddr ul
 	if (access_ok((void __user *)buf, len)) {
 		ret = recv_msg(f, &m, &info, flags);
 		if (ret >= 0) {
-			int err = addr ? sock_addr_export(&info.addr, info.addr_len, addr, ulen) : 0;
+			int err = addr ? sock_addr_export(&info.addr, info.addr_len, addr,
+							  ulen) : 0;
 
 			scm_put(&info.scm);
 			ret = err ? err : ret;

@@ -128,8 +128,8 @@ long sock_setopt(struct usock *s, int level, int name, uaddr val, u32 len)
 		return set_timeout(&s->rcvtimeo, val, len);
 	case SO_SNDTIMEO:
 		return set_timeout(&s->sndtimeo, val, len);
-	case SO_TYPE: case SO_PROTOCOL: case SO_DOMAIN: case SO_ERROR: case SO_ACCEPTCONN: case SO_PEERCRED:
-	case SO_SNDLOWAT:
+	case SO_TYPE: case SO_PROTOCOL: case SO_DOMAIN: case SO_ERROR: case SO_ACCEPTCONN:
+	case SO_PEERCRED: case SO_SNDLOWAT:
 		return -ENOPROTOOPT;
 	default:
 		return set_int(s, name, v);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Moving data between files without a user buffer: sendfile, copy_file_range, splice, tee, vmsplice.
- * Between two pipes whole pages change hands; everything else is a read and a write through a kernel
- * buffer. What could not be written goes back to the front of the pipe, so nothing is lost.
+ * Moving data between files without a user buffer: sendfile, copy_file_range, splice, tee,
+ * vmsplice. Between two pipes whole pages change hands; everything else is a read and a write
+ * through a kernel buffer. What could not be written goes back to the front of the pipe, so nothing
+ * is lost.
  */
 #include "internal.h"
 
@@ -152,7 +153,8 @@ long sys_copy_file_range(int in_fd, uaddr uin, int out_fd, uaddr uout, size_t le
 	long ret = -EBADF;
 
 	if (in && out)
-		ret = flags ? -EINVAL : copy_range(in, uin, out, uout, min_t(size_t, len, MAX_RW_COUNT));
+		ret = flags ? -EINVAL : copy_range(in, uin, out, uout, min_t(size_t, len,
+									     MAX_RW_COUNT));
 	file_put(in);
 	file_put(out);
 	return ret;
@@ -268,7 +270,8 @@ static ssize_t fill_pipe(struct file *in, loff *ipos, struct file *out, size_t l
 	return total ? total : n;
 }
 
-static ssize_t do_splice(struct file *in, uaddr uin, struct file *out, uaddr uout, size_t len, u32 flags)
+static ssize_t do_splice(struct file *in, uaddr uin, struct file *out, uaddr uout, size_t len,
+			 u32 flags)
 {
 	struct pipe *from = pipe_of(in), *to = pipe_of(out);
 	loff ipos = 0, opos = 0;
@@ -330,7 +333,8 @@ long sys_tee(int in_fd, int out_fd, size_t len, u32 flags)
 	out = fd_get_io(out_fd);
 	if (in && out && (in->mode & FMODE_READ) && (out->mode & FMODE_WRITE))
 		ret = pipe_of(in) && pipe_of(out) ?
-		      pipe_to_pipe(in, out, min_t(size_t, len, MAX_RW_COUNT), flags, true) : -EINVAL;
+		      pipe_to_pipe(in, out, min_t(size_t, len, MAX_RW_COUNT), flags,
+				   true) : -EINVAL;
 	file_put(in);
 	file_put(out);
 	return ret;

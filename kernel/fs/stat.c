@@ -117,7 +117,9 @@ static int store_statx(const struct kstat *k, const struct path *p, uaddr buf)
 	struct statx_abi s;
 
 	memset(&s, 0, sizeof(s));
-	s.stx_mask = STATX_BASIC | STATX_MNT_ID | (p->dentry->sb->magic == TMPFS_MAGIC ? STATX_BTIME : 0);
+	s.stx_mask = STATX_BASIC | STATX_MNT_ID;
+	if (p->dentry->sb->magic == TMPFS_MAGIC)
+		s.stx_mask |= STATX_BTIME;
 	s.stx_blksize = k->blksize;
 	s.stx_attributes = p->dentry == p->mnt->root ? ATTR_MOUNT_ROOT : 0;
 	s.stx_attributes_mask = ATTR_MOUNT_ROOT;

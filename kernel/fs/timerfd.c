@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * timerfd: a timer whose expirations are read as a count. The timer is one-shot; a periodic one is
- * started again when somebody looks (read, gettime, settime), which also counts what passed meanwhile:
- * so a short period nobody reads costs one interrupt, not one per period.
+ * started again when somebody looks (read, gettime, settime), which also counts what passed
+ * meanwhile: so a short period nobody reads costs one interrupt, not one per period.
  */
 #include "internal.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * AF_UNIX: names and connections. A stream connection is two sockets that point at each other; a
- * datagram socket may point at one that does not point back. unix_lock guards all of that: sections are
- * short, bytes are copied outside. A closed socket lives on as a dead one while others point at it.
+ * datagram socket may point at one that does not point back. unix_lock guards all of that: sections
+ * are short, bytes are copied outside. A closed socket lives on as a dead one while others point at
+ * it.
  */
 #include "socket.h"
 
@@ -92,7 +93,8 @@ void usock_release(struct usock *s)
 	spin_unlock(&unix_lock);
 	if (peer)
 		unix_wake(peer, POLLIN | POLLOUT | POLLHUP | POLLERR | POLLRDHUP);
-	unix_wake(s, POLLHUP);		/* those who wait to connect to us, or for room in our queue */
+	/* those who wait to connect to us, or for room in our queue */
+	unix_wake(s, POLLHUP);
 	list_for_each_safe(e, next, &pending, pending_node) {
 		list_del(&e->pending_node);
 		spin_lock(&unix_lock);
@@ -458,7 +460,8 @@ struct usock *unix_accept(struct usock *s, bool nonblock)
 	if (!try_accept(s, &c)) {
 		if (nonblock)
 			return ERR_PTR(-EAGAIN);
-		err = wait_event_interruptible_until(&s->wq, try_accept(s, &c), deadline_after(s->rcvtimeo));
+		err = wait_event_interruptible_until(&s->wq, try_accept(s, &c),
+						     deadline_after(s->rcvtimeo));
 		if (err)
 			return ERR_PTR(err == -ETIMEDOUT ? -EAGAIN : err);
 	}

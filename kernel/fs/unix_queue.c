@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages between AF_UNIX sockets. A message is one allocation: what was written (a piece of it, for
- * streams) and what travels beside it. It is charged to the sender until it is read; a sender with more
- * than sndbuf bytes under way waits. Readers take turns by rx_lock, so the first message stays in place
- * while its bytes are copied to the user without a spinlock.
+ * Messages between AF_UNIX sockets. A message is one allocation: what was written (a piece of it,
+ * for streams) and what travels beside it. It is charged to the sender until it is read; a sender
+ * with more than sndbuf bytes under way waits. Readers take turns by rx_lock, so the first message
+ * stays in place while its bytes are copied to the user without a spinlock.
  */
 #include "socket.h"
 
@@ -114,7 +114,8 @@ static long wait_room(struct usock *s, ktime deadline, bool nonblock)
 		return 0;
 	if (nonblock)
 		return -EAGAIN;
-	err = wait_event_interruptible_until(&s->wq, may_send_more(s) || READ_ONCE(s->wr_shut), deadline);
+	err = wait_event_interruptible_until(&s->wq, may_send_more(s) || READ_ONCE(s->wr_shut),
+					     deadline);
 	return err == -ETIMEDOUT ? -EAGAIN : err;
 }
 
@@ -170,7 +171,8 @@ static void drop_unsent(struct umsg *m, struct scm *scm)
 }
 
 /* One piece of a stream (the whole message of a seqpacket). Bytes or -errno. */
-static ssize_t stream_piece(struct usock *s, struct uio *u, struct scm *scm, ktime deadline, bool nonblock)
+static ssize_t stream_piece(struct usock *s, struct uio *u, struct scm *scm, ktime deadline,
+			    bool nonblock)
 {
 	u32 len = s->type == SOCK_STREAM ? min_t(size_t, u->left, STREAM_PIECE) : u->left;
 	struct usock *to = NULL;
@@ -205,7 +207,8 @@ static int check_connected(struct usock *s)
 	return err;
 }
 
-static ssize_t stream_send(struct usock *s, struct uio *u, struct scm *scm, u32 flags, bool nonblock)
+static ssize_t stream_send(struct usock *s, struct uio *u, struct scm *scm, u32 flags,
+			   bool nonblock)
 {
 	ktime deadline = deadline_after(s->sndtimeo);
 	ssize_t total = 0, n = check_connected(s);
@@ -470,7 +473,8 @@ static void advance(struct usock *s, struct umsg *m, u32 n)
 }
 
 /* Bytes of as many messages as fit, up to one that carries files or comes from somebody else. */
-static ssize_t stream_take(struct usock *s, struct umsg *m, struct uio *u, struct recv_info *info, bool peek)
+static ssize_t stream_take(struct usock *s, struct umsg *m, struct uio *u, struct recv_info *info,
+			   bool peek)
 {
 	ssize_t total = 0;
 	u32 skip = 0;
@@ -509,7 +513,8 @@ static ssize_t packet_take(struct usock *s, struct umsg *m, struct uio *u, struc
 	return flags & MSG_TRUNC ? len : n;
 }
 
-static ssize_t recv_locked(struct usock *s, struct uio *u, struct recv_info *info, u32 flags, bool nonblock)
+static ssize_t recv_locked(struct usock *s, struct uio *u, struct recv_info *info, u32 flags,
+			   bool nonblock)
 {
 	ktime deadline = deadline_after(s->rcvtimeo);
 	ssize_t total = 0, n;

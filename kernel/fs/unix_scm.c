@@ -3,9 +3,10 @@
  * What travels beside the data of a message: open files (SCM_RIGHTS) and the sender's identity.
  *
  * A socket may be sent through a socket, even through itself; when all fds are closed, sockets that
- * sit in each other's queues would keep each other alive for ever. unix_collect finds them: a socket
- * whose file is held by messages only (refs == inflight) is suspect; those that sit in the queue of a
- * socket that is not suspect, directly or over others, are reachable; the queues of the rest are emptied.
+ * sit in each other's queues would keep each other alive for ever. unix_collect finds them: a
+ * socket whose file is held by messages only (refs == inflight) is suspect; those that sit in the
+ * queue of a socket that is not suspect, directly or over others, are reachable; the queues of the
+ * rest are emptied.
  */
 #include "socket.h"
 
@@ -61,7 +62,8 @@ static void mark(struct usock *s, struct list *todo)
 	list_add_tail(&s->mark_node, todo);
 }
 
-/* What the messages in a reachable queue carry is reachable, and connections that wait to be accepted. */
+/* What the messages in a reachable queue carry is reachable, and connections that wait to be
+ * accepted. */
 static void mark_from(struct usock *s, struct list *todo)
 {
 	struct usock *e;
@@ -96,7 +98,8 @@ static void mark_locked(void)
 	}
 }
 
-/* A round costs O(sockets): it is worth one when that many closings have had a chance to leave some. */
+/* A round costs O(sockets): it is worth one when that many closings have had a chance to leave
+ * some. */
 static bool worth_it_locked(void)
 {
 	static u32 closed;

@@ -12,7 +12,7 @@ static bool has_timeout(int cmd)
 	       cmd == FUTEX_LOCK_PI2;
 }
 
-/* FUTEX_WAIT's timeout is relative, the others' are absolute; LOCK_PI's is always wall-clock time. */
+/* FUTEX_WAIT's timeout is relative, the others' are absolute; LOCK_PI's is always wall-clock. */
 static int get_deadline(int op, int cmd, const struct timespec64 __user *ut, ktime *deadline)
 {
 	bool wall = (op & FUTEX_CLOCK_REALTIME) || cmd == FUTEX_LOCK_PI;
@@ -61,8 +61,8 @@ static long do_futex(int cmd, u32 __user *p, bool shared, u32 val, ktime deadlin
 }
 
 /* utime doubles as a number for the operations that have no timeout. */
-long sys_futex(u32 __user *p, int op, u32 val, const struct timespec64 __user *utime, u32 __user *p2,
-	       u32 val3)
+long sys_futex(u32 __user *p, int op, u32 val, const struct timespec64 __user *utime,
+	       u32 __user *p2, u32 val3)
 {
 	int cmd = op & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
 	ktime deadline;
@@ -72,5 +72,6 @@ long sys_futex(u32 __user *p, int op, u32 val, const struct timespec64 __user *u
 		return err;
 	if ((op & FUTEX_CLOCK_REALTIME) && cmd != FUTEX_WAIT_BITSET && cmd != FUTEX_LOCK_PI2)
 		return -ENOSYS;
-	return do_futex(cmd, p, !(op & FUTEX_PRIVATE_FLAG), val, deadline, (u32)(u64)utime, p2, val3);
+	return do_futex(cmd, p, !(op & FUTEX_PRIVATE_FLAG), val, deadline, (u32)(u64)utime, p2,
+			val3);
 }

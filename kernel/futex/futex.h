@@ -36,10 +36,10 @@ struct futex_key {
 
 struct bucket {
 	spinlock lock;		/* no IRQ touches it; two of them in address order */
-	struct list waiters;	/* of futex_waiter: real-time ones by priority, then in order of arrival */
+	struct list waiters;	/* of futex_waiter: by priority, then by arrival */
 };
 
-/* One task's wait on one word; on its stack. It leaves only after it has held bucket->lock once more. */
+/* One task's wait on one word; on its stack. It leaves after it held bucket->lock again. */
 struct futex_waiter {
 	struct list node;	/* bucket->waiters while not woken */
 	struct task *task;	/* immutable */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The newer futex calls: waiting on several words at once, and wait, wake and requeue with size flags.
- * Only 32-bit words exist.
+ * The newer futex calls: waiting on several words at once, and wait, wake and requeue with size
+ * flags. Only 32-bit words exist.
  */
 #include "futex.h"
 #include "../time/time.h"
@@ -104,12 +104,14 @@ static long wait_all(struct waitv *v, u32 n, ktime deadline)
 
 	for (u32 i = 0; i < n; i++) {
 		struct waitv_abi *a = &v[i].abi;
+		u32 __user *p = (u32 __user *)a->uaddr;
 		int err, woken;
 
 		v[i].w.task = current;
 		v[i].w.bitset = FUTEX_BITSET_ANY;
-		err = futex_wait_setup((u32 __user *)a->uaddr, is_shared(a->flags), a->val, &v[i].w);
-		WRITE_ONCE(current->state, TASK_RUNNING);	/* the next set-up may sleep; sleep_all looks again */
+		err = futex_wait_setup(p, is_shared(a->flags), a->val, &v[i].w);
+		/* the next set-up may sleep; sleep_all looks again */
+		WRITE_ONCE(current->state, TASK_RUNNING);
 		if (!err)
 			continue;
 		woken = leave_all(v, i);
@@ -161,8 +163,8 @@ long sys_futex_wake(u32 __user *p, u64 mask, int nr, u32 flags)
 	return futex_wake(p, is_shared(flags), nr, mask);
 }
 
-long sys_futex_wait(u32 __user *p, u64 val, u64 mask, u32 flags, const struct timespec64 __user *timeout,
-		    int clockid)
+long sys_futex_wait(u32 __user *p, u64 val, u64 mask, u32 flags,
+		    const struct timespec64 __user *timeout, int clockid)
 {
 	ktime deadline;
 	long err;
@@ -189,6 +191,6 @@ long sys_futex_requeue(const struct waitv_abi __user *u, u32 flags, int nr_wake,
 	if (a[0].flags != a[1].flags)
 		return -EINVAL;
 	expected = a[0].val;
-	return futex_requeue((u32 __user *)a[0].uaddr, (u32 __user *)a[1].uaddr, is_shared(a[0].flags),
-			     nr_wake, nr_requeue, &expected);
+	return futex_requeue((u32 __user *)a[0].uaddr, (u32 __user *)a[1].uaddr,
+			     is_shared(a[0].flags), nr_wake, nr_requeue, &expected);
 }

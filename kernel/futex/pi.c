@@ -56,7 +56,8 @@ static int change_word(u32 __user *p, u32 *word, u32 new)
 }
 
 /* Nobody owns the lock (died: because its owner died): take it. */
-static int take_free(u32 __user *p, struct bucket *b, const struct futex_key *key, u32 *word, bool died)
+static int take_free(u32 __user *p, struct bucket *b, const struct futex_key *key, u32 *word,
+		     bool died)
 {
 	u32 new = current->pid | (*word & FUTEX_OWNER_DIED);
 
@@ -69,10 +70,11 @@ static int take_free(u32 __user *p, struct bucket *b, const struct futex_key *ke
 
 /*
  * Try to get the lock, bucket locked. 0: it is ours; 1: the caller must wait (the word says so);
- * -EAGAIN: look again; -EBUSY: later, the owner is about to exit; else an error. orphan: the owner is
- * known to have died while we waited.
+ * -EAGAIN: look again; -EBUSY: later, the owner is about to exit; else an error. orphan: the owner
+ * is known to have died while we waited.
  */
-static int try_lock(u32 __user *p, struct bucket *b, const struct futex_key *key, u32 *word, bool orphan)
+static int try_lock(u32 __user *p, struct bucket *b, const struct futex_key *key, u32 *word,
+		    bool orphan)
 {
 	u32 owner = *word & FUTEX_TID_MASK;
 	enum owner_state s;
@@ -84,7 +86,7 @@ static int try_lock(u32 __user *p, struct bucket *b, const struct futex_key *key
 	s = owner_state(owner);
 	if (s != OWNER_ALIVE && orphan)
 		return take_free(p, b, key, word, true);
-	if (!(*word & FUTEX_WAITERS)) {	/* also if it turns out that nobody will answer, as on Linux */
+	if (!(*word & FUTEX_WAITERS)) {	/* also if nobody will answer, as on Linux */
 		int err = change_word(p, word, *word | FUTEX_WAITERS);
 
 		if (err)
@@ -215,8 +217,10 @@ long futex_unlock_pi(u32 __user *p, bool shared)
 		b = bucket_of(&key);
 		spin_lock(&b->lock);
 		ret = read_locked(p, &word);
+		if (!ret && (word & FUTEX_TID_MASK) != current->pid)
+			ret = -EPERM;
 		if (!ret)
-			ret = (word & FUTEX_TID_MASK) == current->pid ? hand_over(p, b, &key, word) : -EPERM;
+			ret = hand_over(p, b, &key, word);
 		spin_unlock(&b->lock);
 		if (ret != -EAGAIN && (ret != -EFAULT || fault_in_writeable(p, sizeof(*p))))
 			return ret;

@@ -5,7 +5,8 @@
  * A word of user memory is known by its key: (address space, address), or (inode, offset) if it is
  * shared. A waiter queues itself and *then* compares the word, with the bucket locked; a waker has
  * changed the word and then looks at the bucket: one of them sees the other. Reading user memory
- * under the lock does not fault pages in; the caller drops the lock, touches the page and starts over.
+ * under the lock does not fault pages in; the caller drops the lock, touches the page and starts
+ * over.
  */
 #include "futex.h"
 #include <perch/errno.h>

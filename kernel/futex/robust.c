@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Death of a thread that holds robust futexes: the C library keeps a list of them in user memory; the
- * kernel walks it at exit, marks each word that still holds the thread's id with FUTEX_OWNER_DIED and
- * wakes a waiter. The list is the program's: it may be broken, endless or unmapped, so the walk is
- * bounded and stops at the first fault.
+ * Death of a thread that holds robust futexes: the C library keeps a list of them in user memory;
+ * the kernel walks it at exit, marks each word that still holds the thread's id with
+ * FUTEX_OWNER_DIED and wakes a waiter. The list is the program's: it may be broken, endless or
+ * unmapped, so the walk is bounded and stops at the first fault.
  */
 #include "futex.h"
 #include <perch/cred.h>
@@ -43,8 +43,8 @@ static int mark_died(u32 __user *p)
 	return 0;
 }
 
-/* pending: the thread died between changing the word and the list; a word of 0 may have a waiter that
- * nobody will wake. */
+/* pending: the thread died between changing the word and the list; a word of 0 may have a waiter
+ * that nobody will wake. */
 static int bury(u64 addr, bool pi, bool pending)
 {
 	u32 __user *p = (u32 __user *)addr;

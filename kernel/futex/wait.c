@@ -17,7 +17,7 @@ int futex_wait_setup(u32 __user *p, bool shared, u32 val, struct futex_waiter *w
 			return err;
 		b = bucket_of(&w->key);
 		spin_lock(&b->lock);
-		smp_mb();	/* the lock is seen before the word is read: futex_wake looks without it */
+		smp_mb();	/* lock, then word: futex_wake looks without the lock */
 		err = read_locked(p, &cur);
 		if (!err && cur == val) {
 			WRITE_ONCE(current->state, TASK_INTERRUPTIBLE);
@@ -64,7 +64,8 @@ long futex_wait(u32 __user *p, bool shared, u32 val, ktime deadline, u32 bitset)
 	return -ERESTART_RESTARTBLOCK;
 }
 
-/* Wake up to nr (at least one, as Linux does) plain waiters for key. Lock held. -EINVAL: a PI waiter is there. */
+/* Wake up to nr (at least one, as Linux does) plain waiters for key. Lock held. -EINVAL: a PI
+ * waiter is there. */
 static long wake_locked(struct bucket *b, const struct futex_key *key, int nr, u32 bitset)
 {
 	struct futex_waiter *w, *next;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sleeping mutexes with hand-off: unlock gives the lock to the first waiter, so nobody can overtake
- * a queue and no wake-up is for nothing. Waiter entries live on the waiters' stacks; a waiter learns
- * that it owns the mutex only under m->lock, under which it was woken, so its stack outlives the
- * waker's interest in it.
+ * a queue and no wake-up is for nothing. Waiter entries live on the waiters' stacks; a waiter
+ * learns that it owns the mutex only under m->lock, under which it was woken, so its stack outlives
+ * the waker's interest in it.
  */
 #include <perch/errno.h>
 #include <perch/sched.h>

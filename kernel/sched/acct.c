@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where CPU time went. The exec clock (sum_exec, exact) says how much a task or a CPU used; the tick
- * samples whether that was in user or system mode. Each read splits the exact sum in the ratio of the
- * samples, and never lets a part go backwards: the sum is right even for a program that lived between
- * two ticks. Reading a clock at each kernel entry would be exact, but costs every system call.
+ * Where CPU time went. The exec clock (sum_exec, exact) says how much a task or a CPU used; the
+ * tick samples whether that was in user or system mode. Each read splits the exact sum in the ratio
+ * of the samples, and never lets a part go backwards: the sum is right even for a program that
+ * lived between two ticks. Reading a clock at each kernel entry would be exact, but costs every
+ * system call.
  */
 #include "rq.h"
 #include <asm/ptrace.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPU affinity. A new mask takes effect before set_affinity returns: a queued task is moved at once;
- * a running one is told to give way, finds in schedule() that it may not stay, and is pushed on by
- * the task that follows it (finish_switch); a sleeping one chooses an allowed CPU when it wakes.
+ * CPU affinity. A new mask takes effect before set_affinity returns: a queued task is moved at
+ * once; a running one is told to give way, finds in schedule() that it may not stay, and is pushed
+ * on by the task that follows it (finish_switch); a sleeping one chooses an allowed CPU when it
+ * wakes.
  */
 #include "policy.h"
 #include "rq.h"

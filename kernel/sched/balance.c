@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Moving queued tasks between CPUs. Wake-ups already choose idle CPUs, so what is left is: a CPU that
- * runs out of work pulls one task from the longest queue; a busy CPU's tick pokes an idle one if
- * something waits that could run there; and every 64 ms a CPU whose queue is shorter than another's by
- * two takes one. The second queue's lock is only tried: missing a chance is better than waiting.
+ * Moving queued tasks between CPUs. Wake-ups already choose idle CPUs, so what is left is: a CPU
+ * that runs out of work pulls one task from the longest queue; a busy CPU's tick pokes an idle one
+ * if something waits that could run there; and every 64 ms a CPU whose queue is shorter than
+ * another's by two takes one. The second queue's lock is only tried: missing a chance is better
+ * than waiting.
  */
 #include "rq.h"
 #include <perch/smp.h>
@@ -48,7 +49,7 @@ static struct task *try_pull(struct rq *dst, struct rq *src)
 	return t;
 }
 
-/* The queue with most waiting tasks, at least min; a CPU that is about to leave idle serves its own. */
+/* The queue with most waiting tasks, at least so many; a CPU about to leave idle serves its own. */
 static struct rq *busiest(struct rq *self, u32 at_least)
 {
 	struct rq *best = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idle tasks: one for each possible CPU, made on the boot CPU before the others start, because a CPU
- * starts on its idle task's stack. They are in no queue; a CPU runs its own when it has nothing else.
+ * Idle tasks: one for each possible CPU, made on the boot CPU before the others start, because a
+ * CPU starts on its idle task's stack. They are in no queue; a CPU runs its own when it has nothing
+ * else.
  */
 #include "rq.h"
 #include <perch/mm.h>
@@ -69,7 +70,7 @@ void sched_init_cpu(void)
 		loadavg_start();
 }
 
-/* With IRQs masked, WFI still ends at an interrupt: none can slip in between the test and the wait. */
+/* With IRQs masked, WFI still ends at an interrupt: none slips in between the test and the wait. */
 void cpu_idle(void)
 {
 	struct cpu *c = this_cpu();

@@ -22,7 +22,7 @@ static long set_nice(struct task *t, int nice)
 /* What a call does to each thread it names; ret collects the answer. task_lock held. */
 typedef void (*visit_fn)(struct task *t, int nice, long *ret);
 
-/* An error of one thread stays, but does not stop the others; success replaces only "nobody found". */
+/* One thread's error stays, but does not stop the others; success replaces only "nobody found". */
 static void visit_set(struct task *t, int nice, long *ret)
 {
 	long err = set_nice(t, nice);
@@ -70,6 +70,11 @@ static void visit_thread(u32 who, int nice, visit_fn fn, long *ret)
 	task_put(t);
 }
 
+static u32 own_class(int which)
+{
+	return which == PRIO_PGRP ? current->proc->pgid : current->cred.uid;
+}
+
 static long visit(int which, u32 who, int nice, visit_fn fn)
 {
 	long ret = -ESRCH;
@@ -78,11 +83,8 @@ static long visit(int which, u32 who, int nice, visit_fn fn)
 		return -EINVAL;
 	if (which == PRIO_PROCESS)
 		visit_thread(who, nice, fn, &ret);
-	else if (!who)
-		visit_class(which, which == PRIO_PGRP ? current->proc->pgid : current->cred.uid, nice, fn,
-			    &ret);
 	else
-		visit_class(which, who, nice, fn, &ret);
+		visit_class(which, who ? who : own_class(which), nice, fn, &ret);
 	return ret;
 }
 

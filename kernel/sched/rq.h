@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the scheduler share: the run queue and the steps on it. README.md has the theory. */
+/* What the files of the scheduler share: the run queue and the steps on it. Theory: README.md. */
 #ifndef KERNEL_SCHED_RQ_H
 #define KERNEL_SCHED_RQ_H
 
@@ -9,7 +9,7 @@
 #include <perch/spinlock.h>
 #include <perch/time.h>
 
-#define TASK_NEW	32	/* forked, not yet given to wake_up_new_task: no wake-up matches it */
+#define TASK_NEW	32	/* forked, not yet given to wake_up_new_task: nothing wakes it */
 
 #define MAX_RT_PRIO	99	/* real-time priorities are 1..99, higher wins */
 #define RR_SLICE	(100 * NSEC_PER_MSEC)
@@ -28,11 +28,11 @@ struct rt_queue {
 };
 
 /*
- * One per CPU. Every member is under lock unless it says otherwise. The running task is in no queue:
- * runnable tasks of a CPU are curr (unless idle) and the queued ones.
+ * One per CPU. Every member is under lock unless it says otherwise. The running task is in no
+ * queue: runnable tasks of a CPU are curr (unless idle) and the queued ones.
  */
 struct rq {
-	spinlock lock;			/* irqsave; two of them in CPU order, or the second by trylock */
+	spinlock lock;			/* irqsave; a second one only by trylock */
 	u32 cpu;			/* immutable */
 	u32 nr_queued;			/* peeked without lock */
 	struct task *curr;		/* peeked without lock */
@@ -40,10 +40,11 @@ struct rq {
 	struct heap fair;		/* by virtual runtime */
 	s64 min_vruntime;		/* never falls; where newcomers are placed */
 	struct rt_queue rt;
-	struct task *push;		/* left this CPU still runnable because it may not run here */
-	s32 nr_blocked;			/* uninterruptible sleepers; only the sum over all CPUs means anything */
+	struct task *push;		/* left this CPU runnable: it may not run here */
+	s32 nr_blocked;			/* uninterruptible sleepers; only their sum counts */
 	ktime stamp;			/* until when this CPU's time is accounted */
-	u64 time[NR_CPU_TIMES], idle_time, pending;	/* ns; pending: busy, kind not yet sampled */
+	u64 time[NR_CPU_TIMES], idle_time;	/* ns */
+	u64 pending;			/* ns busy, kind not yet sampled */
 	u64 rt_used;			/* ns of real-time tasks in this throttle period */
 	ktime rt_period_end;
 	bool rt_throttled;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Real-time tasks: one list for each priority, the highest non-empty one runs first. FIFO tasks keep
- * the CPU until they sleep or somebody higher comes (then they stay first of their priority); RR
- * tasks go to the end of their list after 100 ms.
+ * Real-time tasks: one list for each priority, the highest non-empty one runs first. FIFO tasks
+ * keep the CPU until they sleep or somebody higher comes (then they stay first of their priority);
+ * RR tasks go to the end of their list after 100 ms.
  *
  * A real-time task that never sleeps would shut out everything else: as on Linux, in each second
  * real-time tasks get at most 950 ms of a CPU while others wait for it.

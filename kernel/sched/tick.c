@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The 4 ms tick: time slices, samples of user and system time, balancing, CPU-time timers and perf's
- * periodic work. It runs while a CPU is busy and while somebody holds it (sched_tick_get). Going
- * idle does not stop it: the next tick finds the CPU idle and does not arm itself again, so a CPU
- * that is idle for short times only pays nothing for starting and stopping.
+ * The 4 ms tick: time slices, samples of user and system time, balancing, CPU-time timers and
+ * perf's periodic work. It runs while a CPU is busy and while somebody holds it (sched_tick_get).
+ * Going idle does not stop it: the next tick finds the CPU idle and does not arm itself again, so a
+ * CPU that is idle for short times only pays nothing for starting and stopping.
  */
 #include "rq.h"
 #include <perch/perf.h>

@@ -2,12 +2,12 @@
 /*
  * Waking: from "asleep" to "in the queue of the best CPU".
  *
- * A sleeping task belongs to the CPU where it last ran; that queue's lock serialises all who want to
- * wake it and its own way into sleep. When another CPU shall run it, it changes hands without two
- * locks: under the old one it becomes TASK_RUNNING and gets the new CPU number (now it is in
+ * A sleeping task belongs to the CPU where it last ran; that queue's lock serialises all who want
+ * to wake it and its own way into sleep. When another CPU shall run it, it changes hands without
+ * two locks: under the old one it becomes TASK_RUNNING and gets the new CPU number (now it is in
  * transit: in no queue, and nobody else will put it into one), then the waker alone takes the new
- * queue's lock and inserts it. If its affinity was changed in between, the waker sees that under the
- * new lock and moves on.
+ * queue's lock and inserts it. If its affinity was changed in between, the waker sees that under
+ * the new lock and moves on.
  */
 #include "rq.h"
 #include <perch/smp.h>
@@ -178,7 +178,7 @@ void sched_fork(struct task *child)
 	if (reset && child->nice < 0)
 		child->nice = 0;
 	child->se = (struct sched_entity){
-		.fair.key = WAKEUP_GRAN,	/* in transit: relative; a new task starts a little behind */
+		.fair.key = WAKEUP_GRAN,	/* in transit: relative. A little behind */
 		.slice_left = RR_SLICE,
 		.last_cpu = -1,
 		.weight = child->policy == SCHED_IDLE ? IDLE_WEIGHT : nice_weight(child->nice),

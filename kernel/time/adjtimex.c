@@ -20,8 +20,8 @@
 #define ADJ_MICRO	0x1000
 #define ADJ_NANO	0x2000
 #define ADJ_OFFSET_SS_READ 0xa001	/* what is left of a slew: always nothing */
-#define ADJ_SUPPORTED	(ADJ_MAXERROR | ADJ_ESTERROR | ADJ_STATUS | ADJ_TIMECONST | ADJ_SETOFFSET | \
-			 ADJ_MICRO | ADJ_NANO)
+#define ADJ_SUPPORTED	(ADJ_MAXERROR | ADJ_ESTERROR | ADJ_STATUS | ADJ_TIMECONST | \
+			 ADJ_SETOFFSET | ADJ_MICRO | ADJ_NANO)
 #define STA_UNSYNC	0x0040
 #define STA_NANO	0x2000
 #define STA_SETTABLE	0x00ff
@@ -42,7 +42,7 @@ struct timex_abi {
 };
 _Static_assert(sizeof(struct timex_abi) == 208, "struct timex is 208 bytes");
 
-/* What an unsynchronised kernel starts with: 16 s of error, 500 ppm. Racing writers: last one wins. */
+/* An unsynchronised kernel starts with 16 s of error, 500 ppm. The last writer wins. */
 static struct { s64 maxerror, esterror, constant; s32 status; } state = {
 	.maxerror = 16000000, .esterror = 16000000, .constant = 2, .status = STA_UNSYNC,
 };

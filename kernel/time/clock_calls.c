@@ -20,7 +20,7 @@ long sys_clock_gettime(int id, struct timespec64 __user *tp)
 
 static s64 clock_resolution(int id)
 {
-	if (id == CLOCK_REALTIME_COARSE || id == CLOCK_MONOTONIC_COARSE)
+	if (clock_is_coarse(id))
 		return TICK_NSEC;
 	if (id < 0) {
 		s64 now = clock_ns(id);

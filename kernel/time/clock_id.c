@@ -2,8 +2,8 @@
 /*
  * Clock ids. All running clocks are monotonic time plus an offset: suspend does not exist here, so
  * BOOTTIME and MONOTONIC_RAW equal MONOTONIC, and no leap second table is known, so TAI equals
- * REALTIME (as on Linux until somebody sets the offset). The coarse ones show the last tick. The alarm
- * clocks would wake a suspended machine; here they only want their capability.
+ * REALTIME (as on Linux until somebody sets the offset). The coarse ones show the last tick. The
+ * alarm clocks would wake a suspended machine; here they only want their capability.
  */
 #include <perch/cred.h>
 #include <perch/errno.h>
@@ -14,6 +14,11 @@ bool clock_is_wall(int id)
 {
 	return id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE || id == CLOCK_REALTIME_ALARM ||
 	       id == CLOCK_TAI;
+}
+
+bool clock_is_coarse(int id)
+{
+	return id == CLOCK_REALTIME_COARSE || id == CLOCK_MONOTONIC_COARSE;
 }
 
 bool clock_is_running(int id)
@@ -43,7 +48,7 @@ s64 clock_ns(int id)
 	if (!clock_is_running(id))
 		return -EINVAL;
 	now = ktime_now();
-	if (id == CLOCK_REALTIME_COARSE || id == CLOCK_MONOTONIC_COARSE)
+	if (clock_is_coarse(id))
 		now -= now % TICK_NSEC;
 	return now + clock_offset(id);
 }

@@ -2,9 +2,9 @@
 /*
  * setitimer and getitimer, and the limit on CPU time.
  *
- * The real timer is a timer of kernel/time; the other two compare with the process's CPU time at each
- * tick of its threads. An expiry handler that lost a race with setitimer (it was taken off the queue
- * before the timer was set again) sees that the timer is armed, or off, and does nothing.
+ * The real timer is a timer of kernel/time; the other two compare with the process's CPU time at
+ * each tick of its threads. An expiry handler that lost a race with setitimer (it was taken off the
+ * queue before the timer was set again) sees that the timer is armed, or off, and does nothing.
  */
 #include <perch/errno.h>
 #include <perch/page.h>
@@ -127,7 +127,8 @@ static void swap_real(struct itimer *it, const struct setting *set, struct setti
 	spin_unlock_irqrestore(&it->lock, flags);
 }
 
-static void swap_setting(struct itimer *it, int which, const struct setting *set, struct setting *old)
+static void swap_setting(struct itimer *it, int which, const struct setting *set,
+			 struct setting *old)
 {
 	if (which == ITIMER_REAL)
 		swap_real(it, set, old);
@@ -169,7 +170,8 @@ long sys_getitimer(int which, struct itimerval_abi __user *value)
 }
 
 /* A missing new value turns the timer off, as Linux still does. */
-long sys_setitimer(int which, const struct itimerval_abi __user *value, struct itimerval_abi __user *old)
+long sys_setitimer(int which, const struct itimerval_abi __user *value,
+		   struct itimerval_abi __user *old)
 {
 	struct setting set = { 0, 0 }, was;
 	struct itimerval_abi v = { 0 };

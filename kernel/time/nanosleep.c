@@ -75,9 +75,12 @@ static long sleep_cpu(int id, ktime t, bool absolute, struct timespec64 __user *
 	if (own_thread_clock(id))
 		return -EINVAL;
 	end = absolute ? t : now + min_t(s64, t, KTIME_MAX - now);
-	for (; now >= 0 && now < end; now = clock_ns(id))
-		if (sleep_until_interruptible(ktime_now() + max_t(s64, TICK_NSEC, (end - now) / NR_CPUS)))
+	for (; now >= 0 && now < end; now = clock_ns(id)) {
+		s64 step = max_t(s64, TICK_NSEC, (end - now) / NR_CPUS);
+
+		if (sleep_until_interruptible(ktime_now() + step))
 			break;
+	}
 	if (now < 0 || now >= end)
 		return 0;
 	if (absolute)
@@ -89,8 +92,7 @@ static long sleep_cpu(int id, ktime t, bool absolute, struct timespec64 __user *
 
 static bool can_sleep_on(int id)
 {
-	return id == CLOCK_REALTIME || id == CLOCK_MONOTONIC || id == CLOCK_BOOTTIME || id == CLOCK_TAI ||
-	       id == CLOCK_REALTIME_ALARM || id == CLOCK_BOOTTIME_ALARM;
+	return clock_is_running(id) && id != CLOCK_MONOTONIC_RAW && !clock_is_coarse(id);
 }
 
 static long sleep_on(int id, ktime t, bool absolute, struct timespec64 __user *rem)
@@ -105,10 +107,11 @@ static long sleep_on(int id, ktime t, bool absolute, struct timespec64 __user *r
 /* Known clocks that cannot be slept on, as Linux answers. */
 static long refuse(int id)
 {
-	if (id == CLOCK_MONOTONIC_RAW || id == CLOCK_REALTIME_COARSE || id == CLOCK_MONOTONIC_COARSE ||
-	    id == CLOCK_THREAD_CPUTIME_ID)
+	if (id == CLOCK_THREAD_CPUTIME_ID)
 		return -EOPNOTSUPP;
-	return clock_is_cpu(id) || can_sleep_on(id) ? 0 : -EINVAL;
+	if (clock_is_cpu(id) || can_sleep_on(id))
+		return 0;
+	return clock_is_running(id) ? -EOPNOTSUPP : -EINVAL;
 }
 
 long sys_clock_nanosleep(int id, int flags, const struct timespec64 __user *req,

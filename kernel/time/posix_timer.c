@@ -2,13 +2,13 @@
 /*
  * timer_create and its family.
  *
- * Each timer has at most one signal queued: expiries while it is pending are counted in that signal's
- * si_overrun, which is what the program reads when it takes the signal. Timers on CPU-time clocks are
- * looked at by the tick of the process's threads (itimer.c); absolute timers on CLOCK_REALTIME are
- * armed again when that clock is set.
+ * Each timer has at most one signal queued: expiries while it is pending are counted in that
+ * signal's si_overrun, which is what the program reads when it takes the signal. Timers on CPU-time
+ * clocks are looked at by the tick of the process's threads (itimer.c); absolute timers on
+ * CLOCK_REALTIME are armed again when that clock is set.
  *
- * Locks: wall_lock -> itimer.lock -> task_lock and what it contains. itimer.lock guards the list and
- * every timer's setting and is held while a signal is sent, so a timer that the tick found due
+ * Locks: wall_lock -> itimer.lock -> task_lock and what it contains. itimer.lock guards the list
+ * and every timer's setting and is held while a signal is sent, so a timer that the tick found due
  * cannot be deleted under it. A deleted timer leaves the list first and is freed after its handler.
  */
 #include <perch/errno.h>
@@ -144,7 +144,8 @@ static bool check_cpu_timer(struct posix_timer *pt)
 	now = cpu_value(pt);
 	if (now < pt->cpu_expires)
 		return true;
-	pt->cpu_expires = pt->interval ? timer_forward(pt->cpu_expires, pt->interval, now, &missed) : 0;
+	pt->cpu_expires = pt->interval ?
+		timer_forward(pt->cpu_expires, pt->interval, now, &missed) : 0;
 	notify(pt, missed);
 	return pt->cpu_expires;
 }
@@ -170,7 +171,8 @@ void posix_timers_clock_set(void)
 	list_for_each(pt, &wall_timers, wall_node) {
 		spin_lock(&pt->owner->lock);
 		if (pt->wall_expires && timer_armed(&pt->timer))
-			timer_start(&pt->timer, clock_deadline(CLOCK_REALTIME, pt->wall_expires, true));
+			timer_start(&pt->timer,
+				    clock_deadline(CLOCK_REALTIME, pt->wall_expires, true));
 		spin_unlock(&pt->owner->lock);
 	}
 	spin_unlock_irqrestore(&wall_lock, flags);
@@ -216,7 +218,7 @@ void posix_timers_free(struct itimer *it)
 
 static long check_clock(int id)
 {
-	if (id == CLOCK_MONOTONIC_RAW || id == CLOCK_REALTIME_COARSE || id == CLOCK_MONOTONIC_COARSE)
+	if (id == CLOCK_MONOTONIC_RAW || clock_is_coarse(id))
 		return -EOPNOTSUPP;
 	if (id < 0)
 		return clock_ns(id) < 0 ? -EINVAL : 0;
@@ -421,7 +423,9 @@ static void arm(struct posix_timer *pt, ktime t, bool absolute)
 	s64 now = cpu_value(pt);
 
 	if (clock_is_cpu(pt->clockid)) {
-		pt->cpu_expires = max_t(s64, absolute ? t : now + min_t(s64, t, KTIME_MAX - now), 1);
+		if (!absolute)
+			t = now + min_t(s64, t, KTIME_MAX - now);
+		pt->cpu_expires = max_t(s64, t, 1);
 		WRITE_ONCE(pt->owner->cpu_work, true);
 		return;
 	}
@@ -430,7 +434,8 @@ static void arm(struct posix_timer *pt, ktime t, bool absolute)
 	timer_start(&pt->timer, clock_deadline(pt->clockid, t, absolute));
 }
 
-static long settime(int id, bool absolute, const struct itimerspec_abi *new, struct itimerspec_abi *old)
+static long settime(int id, bool absolute, const struct itimerspec_abi *new,
+		    struct itimerspec_abi *old)
 {
 	struct posix_timer *pt;
 	u64 flags;

@@ -30,6 +30,7 @@ void posix_timers_clock_set(void);	/* then re-arm absolute timers on it. Any con
 
 /* Is clockid one whose time passes like monotonic time? *offset: what to add to monotonic. */
 bool clock_is_wall(int clockid);		/* REALTIME and its kin */
+bool clock_is_coarse(int clockid);		/* shows the last tick */
 bool clock_is_running(int clockid);		/* any but CPU-time clocks */
 s64 clock_offset(int clockid);
 long clock_alarm_allowed(int clockid);		/* -EPERM: an alarm clock without CAP_WAKE_ALARM */
@@ -39,8 +40,8 @@ bool clock_is_cpu(int clockid);
 s64 cpuclock_ns(int clockid);
 u64 process_exec_ns(struct process *p);
 
-/* Next expiry after now of a timer that expired at last with this interval; *missed: how many expiries
- * between them are skipped. Steps are at least TIMER_MIN_STEP from now, so that a timer with a tiny
+/* Next expiry after now of a timer with this interval that expired at last; *missed: how many in
+ * between are skipped. Steps are at least TIMER_MIN_STEP from now, so that a timer with a tiny
  * interval cannot keep a CPU busy. */
 ktime timer_forward(ktime last, ktime interval, ktime now, u64 *missed);
 #define TIMER_MIN_STEP	(20 * NSEC_PER_USEC)

@@ -2,14 +2,14 @@
 /*
  * One-shot timers: a heap for each CPU, and that CPU's comparator programmed for the first of it.
  *
- * The comparator may be programmed too early (a timer was cancelled, or replaced by a later one): the
- * interrupt then finds nothing and programs the right time. That makes cancelling cheap, and timeouts
- * are mostly cancelled.
+ * The comparator may be programmed too early (a timer was cancelled, or replaced by a later one):
+ * the interrupt then finds nothing and programs the right time. That makes cancelling cheap, and
+ * timeouts are mostly cancelled.
  *
- * timer.cpu says whose queue holds the timer. It goes from -1 to a CPU by compare-and-swap under that
- * CPU's queue lock, and back under the same lock: so even two CPUs that start one timer at the same
- * time insert it once. A timer whose fn runs is in the queue's running slot, set before the timer
- * leaves the queue: timer_cancel_sync never misses it.
+ * timer.cpu says whose queue holds the timer. It goes from -1 to a CPU by compare-and-swap under
+ * that CPU's queue lock, and back under the same lock: so even two CPUs that start one timer at the
+ * same time insert it once. A timer whose fn runs is in the queue's running slot, set before the
+ * timer leaves the queue: timer_cancel_sync never misses it.
  */
 #include <perch/cpu.h>
 #include <perch/spinlock.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Models against which lib/heap.c, kernel/time/timer.c and kernel/sched/{fair,rt}.c are checked, with
- * random programs; a seed replays.
- *   heap   the first node is always the smallest of those inside; heap_next visits each of them once
- *   timer  on 4 CPUs with a simulated clock: a timer fires once, on the CPU that started it, not before
- *          its time, and at it if the comparator of that CPU is obeyed; a cancelled one does not
+ * Models against which lib/heap.c, kernel/time/timer.c and kernel/sched/{fair,rt}.c are checked,
+ * with random programs; a seed replays.
+ *   heap   the first node is the smallest of those inside; heap_next visits each of them once
+ *   timer  on 4 CPUs with a simulated clock: a timer fires once, on the CPU that started it, not
+ *          before its time, and at it if that CPU's comparator is obeyed; a cancelled one does not
  *   fair   CPU time is proportional to weight; a sleeper's credit is bounded
  *   rt     the highest priority first, FIFO within one; throttled after 950 ms
  */
@@ -208,7 +208,8 @@ static void test_fair(void)
 		fair_enqueue(rq, next);
 	}
 	for (int i = 0; i < TASKS; i++) {
-		double share = (double)t[i].se.sum_exec / total, want = (double)t[i].se.weight / weights;
+		double share = (double)t[i].se.sum_exec / total;
+		double want = (double)t[i].se.weight / weights;
 
 		ASSERT(share > want * 0.99 && share < want * 1.01);
 	}
@@ -251,7 +252,8 @@ static void test_rt(void)
 	for (u32 i = 0; i < ARRAY_SIZE(t); i++) {
 		struct task *n = rt_first(rq);
 
-		ASSERT((u32)n->rt_prio < last_prio || ((u32)n->rt_prio == last_prio && n->pid > last_seq));
+		ASSERT((u32)n->rt_prio < last_prio ||
+		       ((u32)n->rt_prio == last_prio && n->pid > last_seq));
 		last_prio = n->rt_prio;
 		last_seq = n->pid;
 		rt_dequeue(rq, n);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of a table of file descriptors, for fdtable.c and fdcalls.c. */
+#ifndef KERNEL_FS_FDTABLE_H
+#define KERNEL_FS_FDTABLE_H
+
+#include "internal.h"
+
+struct files {
+	refcount refs;
+	spinlock lock;
+	u32 size;		/* multiple of 64; lock (all below, too) */
+	u32 next;		/* no free number below this one */
+	struct file **fd;
+	u64 *open, *cloexec;	/* bitmaps */
+};
+
+static inline bool fd_bit(const u64 *map, u32 n)
+{
+	return map[n / 64] >> (n % 64) & 1;
+}
+
+static inline void fd_set_bit(u64 *map, u32 n, bool on)
+{
+	if (on)
+		map[n / 64] |= BIT(n % 64);
+	else
+		map[n / 64] &= ~BIT(n % 64);
+}
+
+/* Make number fd fit: 0 or -ENOMEM. lock held; dropped and retaken around the allocation. */
+int files_grow_locked(struct files *t, u32 fd);
+/* what close(2) does once f is out of the table */
+void files_close(struct file *f, struct files *owner);
+int files_unshare(void);	/* a table of its own for current: 0 or -ENOMEM */
+/* Close the open fds in [first, last], all or only the close-on-exec ones. */
+void files_close_range(struct files *t, u32 first, u32 last, bool cloexec_only);
+
+#endif
