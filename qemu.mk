@@ -13,12 +13,13 @@ ICOUNT ?=#		1: one instruction is one nanosecond, exact and repeatable
 INITRD ?= $(BUILD)/initramfs.cpio
 APPEND ?=#		more kernel command line
 TIMEOUT ?=#		seconds for a scripted run
+T ?=#			test-guest: only these tests or areas (T=ring, T=ring/lost)
 export KERNEL MACHINE SMP MEM CPU GIC ICOUNT INITRD APPEND TIMEOUT
 
 # With KERNEL=linux nothing of Perch's kernel need build.
 BOOT := $(if $(filter perch,$(KERNEL)),$(BUILD)/Image) $(BUILD)/initramfs.cpio
 
-.PHONY: setup run gdb demo test test-host test-guest test-perf test-soak record-expected bench help
+.PHONY: setup run gdb demo test test-host test-guest test-checks test-perf test-soak record-expected bench help
 setup:
 	$(Q)scripts/setup
 
@@ -43,7 +44,12 @@ test: setup
 test-host:
 	$(Q)scripts/test-all host
 
+# The suite of the perf system calls, one boot; T=ring/lost runs one test, KERNEL=linux asks the reference.
 test-guest: setup
+	$(Q)$(MAKE) $(BOOT)
+	$(Q)scripts/test-guest $(T)
+
+test-checks: setup
 	$(Q)$(MAKE) $(BOOT) $(BUILD)/debian.cpio
 	$(Q)scripts/test-all guest
 
@@ -110,7 +116,8 @@ help:
 	@echo '  make demo        perf in the guest, in seconds (installs what is missing first: scripts/setup)'
 	@echo '  make test        every lane; ends with "N passed, N failed"'
 	@echo '  make test-host   the perf core and libraries on the build machine'
-	@echo '  make test-guest  shell and C checks in the guest, compared with what Linux answers'
+	@echo '  make test-guest  the suite of the perf system calls in the guest; T=ring/lost: one test; KERNEL=linux: the reference'
+	@echo '  make test-checks shell and C checks in the guest, compared with what Linux answers'
 	@echo '  make test-perf   the real perf in the guest, compared with what it prints on Linux'
 	@echo '  make test-soak   long runs: pipelines, forks, bad arguments, stress-ng, low memory'
 	@echo '  make record-expected   record what Linux answers again (user/tests/expected)'
