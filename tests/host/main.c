@@ -66,11 +66,20 @@ static void in_child(const char *name, void (*fn)(void), u64 seed, u32 ops)
 		printf("FAIL seed %lu (status 0x%x): replay with -s %lu -o %u\n", seed, status, seed, ops);
 }
 
+extern const struct test *const __start_host_tests[], *const __stop_host_tests[];
+
 static void named(const struct test *t, const char *only)
 {
-	for (; t->name; t++)
-		if (!only || !strcmp(t->name, only))
-			in_child(t->name, t->fn, 0, 0);
+	if (!only || !strcmp(t->name, only))
+		in_child(t->name, t->fn, 0, 0);
+}
+
+static void all_named(const char *only)
+{
+	for (const struct test *const *t = __start_host_tests; t < __stop_host_tests; t++)
+		named(*t, only);
+	for (const struct test *t = sampling_tests; t->name; t++)
+		named(t, only);
 }
 
 int main(int argc, char **argv)
@@ -95,9 +104,7 @@ int main(int argc, char **argv)
 		printf("seed %ld passed\n", seed);
 		return 0;
 	}
-	named(named_tests, name);
-	named(review_tests, name);
-	named(sampling_tests, name);
+	all_named(name);
 	if (!name)
 		for (u64 s = 1; s <= runs; s++)
 			in_child(NULL, NULL, s, ops);

@@ -146,7 +146,8 @@ def run(build, name, file, old, new):
 	cc = ["gcc", "-std=gnu11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-w",
 	      f"-I{TOP}/include", f"-I{TOP}/../../include", f"-I{TOP}/../../include/uapi"]
 	todo = [file] if file.endswith(".c") else [os.path.basename(c) for c in glob.glob(PERF + "/*.c")]
-	objs = set(glob.glob(build + "/*.o"))
+	objs = {f"{build}/{os.path.basename(c)[:-2]}.o" for c in glob.glob(TOP + "/*.c")}
+	objs |= {f"{build}/core-{os.path.basename(c)[:-2]}.o" for c in glob.glob(PERF + "/*.c")}
 	for c in todo:
 		o = f"{work}/core-{c[:-2]}.o"
 		r = sh(*cc, "-c", "-o", o, f"{work}/{c}")

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Races and failures: two operations at once, in every order; every allocation fails once.
+ */
+#include "testlib.h"
+
+#include <ucontext.h>
+
+static struct task *victim;
+static int victim_fd;
+static bool done;
+
+static void exit_victim(void)
+{
+	if (!done && victim->cpu >= 0) {
+		done = true;
+		sim_exit((u32)victim->cpu);
+	}
+}
+
+static void close_victim(void)
+{
+	if (!done) {
+		done = true;
+		ONCPU(3)
+			sim_close(victim_fd);
+	}
+}
+
+static void start_chaos(void (*fn)(void))
+{
+	done = false;
+	sim.chaos = 100;
+	sim.chaos_call = fn;
+}
+
+TEST(open_vs_exit)	/* H2 */
+{
+	struct task *t, *v;
+	long r;
+
+	for (u32 seed = 1; seed < 40; seed++) {
+		t = begin(32);
+		sim.seed += seed * 77777;
+		v = sim_task();
+		v->refs++;
+		sim_switch(2, v);
+		if (seed & 1)	/* with and without something of perf there already */
+			open_on(raw(CYC), (int)v->tid, -1, -1);
+		victim = v;
+		start_chaos(exit_victim);
+		r = try_open(raw(CYC), (int)v->tid, -1, -1);
+		sim.chaos = 0;
+		CHECK(done || r >= 0);
+		CHECK(r >= 0 || r == -ESRCH);
+		host_task_put(v);
+		(void)t;
+		sim_end();
+	}
+}
+
+TEST(fork_vs_close)	/* H3: no copy survives its root */
+{
+	struct perf_event_attr a = raw(CYC);
+	struct task *t, *c;
+
+	for (u32 seed = 1; seed < 40; seed++) {
+		t = begin(32);
+		sim.seed += seed * 99991;
+		sim_switch(3, sim_task());
+		a.inherit = 1;
+		victim_fd = self(a);
+		self(a);
+		start_chaos(close_victim);
+		c = sim_fork(false);
+		sim.chaos = 0;
+		CHECK(c);
+		if (!done)
+			close_victim();
+		CHECK_EQ(perf_stats.events, 2);
+		(void)t;
+		sim_end();
+	}
+}
+
+TEST(remote_vs_migration)	/* H4, H23: the target moves before every IPI arrives */
+{
+	struct task *t = begin(32), *v = sim_task();
+	u64 want = 0;
+	int fd;
+
+	sim_switch(1, v);
+	fd = open_on(raw(CYC), (int)v->tid, -1, -1);
+	sim.chaos_call = NULL;
+	for (int i = 0; i < 200; i++) {
+		sim.chaos = 100;
+		i & 1 ? on(fd) : off(fd);
+		sim.chaos = 0;
+		int cpu = v->cpu;
+		sim_advance(100);
+		want += (i & 1) && cpu >= 0 ? 100 : 0;
+		CHECK_EQ(get(fd).v, want);
+	}
+	CHECK(perf_stats.remote_calls > 20);
+	(void)t;
+	sim_end();
+}
+
+TEST(fork_fails)	/* H27 */
+{
+	struct perf_event_attr a = raw(CYC);
+	u64 events;
+	int l, n;
+
+	begin(32);
+	a.inherit = 1;
+	for (u32 c = 0; c < 3; c++) {
+		l = open_on(a, 0, (int)c, -1);
+		open_on(a, 0, (int)c, l);
+	}
+	events = perf_stats.events;
+	for (n = 1; ; n++) {
+		long allocs = sim.allocs;
+
+		sim.fail_after = n;
+		if (sim_fork(false))
+			break;
+		CHECK_EQ(perf_stats.events, events);
+		CHECK_EQ(perf_stats.contexts, 1);
+		CHECK_EQ(sim.allocs, allocs);
+	}
+	CHECK(n > 9);	/* task, context, array, buckets, events: each has failed once */
+	sim_end();
+}
+
+TEST(open_fails)	/* S15 */
+{
+	int n, l;
+
+	begin(32);
+	l = open_on(raw(CYC), 0, -1, -1);
+	sim_close(l);
+	for (n = 1; ; n++) {
+		long allocs = sim.allocs, fd;
+
+		sim.fail_after = n;
+		fd = try_open(raw(CYC), 0, 2, -1);
+		if (fd >= 0)
+			break;
+		CHECK_EQ(fd, -ENOMEM);
+		CHECK_EQ(perf_stats.events, 0);
+		CHECK_EQ(perf_stats.contexts, 0);
+		CHECK_EQ(sim.allocs, allocs);
+	}
+	CHECK(n > 4);
+	sim_end();
+}
+
+TEST(close_while_running)	/* H1, S47: root's close stops every copy, everywhere */
+{
+	struct perf_event_attr a = raw(CYC);
+	struct task *t = begin(32);
+	int fd;
+
+	a.inherit = 1;
+	fd = self(a);
+	for (u32 c = 1; c < SIM_CPUS; c++)
+		sim_switch(c, sim_fork(false));
+	sim_fork(false);	/* one that never ran */
+	sim_advance(100);
+	CHECK_EQ(get(fd).v, 400);
+	sim_close(fd);
+	CHECK_EQ(perf_stats.events, 0);
+	CHECK_EQ(perf_stats.contexts, 0);
+	CHECK_EQ(perf_switch_users, 0);
+	for (u32 c = 0; c < SIM_CPUS; c++)
+		CHECK(!perf_cpus[c].pmu[0].used);
+	(void)t;
+	sim_end();
+}
+
+TEST(soak)	/* 1000 perf stat runs */
+{
+	struct perf_event_attr a = raw(CYC);
+	struct task *t = begin(24), *c;
+	long allocs = 0;
+
+	a.inherit = a.disabled = a.enable_on_exec = 1;
+	for (int i = 0; i < 1000; i++) {
+		int fd[9];
+
+		sim.cpu = 0;
+		c = sim_fork(false);
+		for (int k = 0; k < 9; k++)
+			fd[k] = open_on(a, (int)c->tid, -1, -1);
+		sim_switch(1 + i % 3, c);
+		sim.cpu = 1 + (u32)i % 3;
+		perf_exec(false);
+		sim_advance(9000);
+		struct task *g = sim_fork(false);
+
+		sim_switch(sim.cpu, g);
+		sim_advance(1000);
+		sim_exit(sim.cpu);
+		sim_switch(sim.cpu, c);
+		sim_exit(sim.cpu);
+		sim.cpu = 0;
+		CHECK_EQ(get(fd[i % 9]).en, 10000);
+		for (int k = 0; k < 9; k++)
+			sim_close(fd[k]);
+		if (!i)
+			allocs = sim.allocs;
+		CHECK_EQ(sim.allocs, allocs);
+	}
+	(void)t;
+	sim_end();
+}
+
+static ucontext_t switcher, closer;
+static char closer_stack[256 << 10];
+static struct perf_ctx *contested;
+static int closing_fd;
+static bool closed, waited;
+
+static void close_it(void)
+{
+	sim_close(closing_fd);
+	closed = true;
+}
+
+/* CPU 0 is in its switch with IRQs off: the closer on CPU 1 has to wait for it. */
+static void wait_for_cpu(u32 cpu)
+{
+	(void)cpu;
+	waited = true;
+	sim.cpu = 0;
+	swapcontext(&closer, &switcher);
+	sim.cpu = 1;
+}
+
+/* CPU 0 has found the context of the task it switches to, and is about to lock it. */
+static void close_now(host_spinlock *l)
+{
+	if (sim.cpu != 0 || l != &contested->lock)
+		return;
+	sim.before_lock = NULL;
+	getcontext(&closer);
+	closer.uc_stack.ss_sp = closer_stack;
+	closer.uc_stack.ss_size = sizeof(closer_stack);
+	closer.uc_link = &switcher;
+	makecontext(&closer, close_it, 0);
+	sim.cpu = 1;
+	swapcontext(&switcher, &closer);
+	sim.cpu = 0;
+}
+
+TEST(close_vs_switch_in)
+{
+	struct task *t = begin(32), *mon = sim_task();
+
+	sim_switch(1, mon);
+	sim.cpu = 1;
+	closing_fd = open_on(raw(CYC), (int)t->tid, -1, -1);
+	contested = sim_event(closing_fd)->ctx;
+	sim_switch(0, NULL);
+	sim.before_lock = close_now;
+	sim.ipi_waits = wait_for_cpu;
+	closed = waited = false;
+	sim_switch(0, t);
+	CHECK(!sim.before_lock && waited && !closed);
+	CHECK(!perf_cpus[0].task_ctx);
+	sim.cpu = 1;
+	swapcontext(&switcher, &closer);	/* IRQs are on again on CPU 0 */
+	CHECK(closed);
+	CHECK_EQ(perf_stats.contexts, 0);
+	sim.ipi_waits = NULL;
+	/* The task can have events again. */
+	sim.cpu = 0;
+	closing_fd = self(raw(CYC));
+	sim_advance(100);
+	CHECK_EQ(get(closing_fd).v, 100);
+	sim_end();
+}
