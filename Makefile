@@ -42,7 +42,7 @@ WARN := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare
 KFLAGS := -std=gnu11 -O2 -g -ffreestanding -mgeneral-regs-only -fno-pie -no-pie -mcmodel=small \
 	-fno-omit-frame-pointer -fno-strict-aliasing -fno-common -fno-stack-protector -mno-outline-atomics \
 	-fno-asynchronous-unwind-tables -march=armv8-a $(WARN) \
-	-nostdinc $(INCLUDES) -isystem $(THIRD)/include -isystem $(shell $(CC) -print-file-name=include) \
+	-nostdinc $(INCLUDES) -isystem $(THIRD)/include -isystem $(shell $(CC) -print-file-name=include 2>/dev/null) \
 	-D__PERCH__ -fmacro-prefix-map=$(CURDIR)/=
 ifeq ($(DEBUG),1)
 KFLAGS += -DPERCH_DEBUG
@@ -56,7 +56,7 @@ DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
 KLDFLAGS := -static -nostdlib --build-id=sha1 -z max-page-size=4096 -z noexecstack \
 	--no-warn-rwx-segments --fatal-warnings
 THIRD_LIBS := $(addprefix $(THIRD)/lib/,libfdt.a libz.a libzstd.a libc.a)
-KLIBS := --start-group $(THIRD_LIBS) $(shell $(CC) -print-libgcc-file-name) --end-group
+KLIBS := --start-group $(THIRD_LIBS) $(shell $(CC) -print-libgcc-file-name 2>/dev/null) --end-group
 
 # --- sources -----------------------------------------------------------------------------------------------
 
