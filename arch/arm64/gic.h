@@ -6,7 +6,7 @@
  * init: boot CPU, once: distributor, all SPIs off.
  * init_cpu: each CPU: its interface on, SGIs on.
  * ack: the pending interrupt, to be given to eoi; its low ten bits are the INTID, 1020.. is none.
- * enable: a PPI or SGI on the own CPU, or an SPI.
+ * enable, disable: a PPI or SGI on the own CPU, or an SPI.
  * route: an SPI to one CPU.
  * send: SGI n to a CPU; earlier stores of this CPU are visible to its handler.
  */
@@ -24,6 +24,7 @@ struct gic_ops {
 	u32 (*ack)(void);
 	void (*eoi)(u32 ack);
 	void (*enable)(u32 intid);
+	void (*disable)(u32 intid);
 	void (*route)(u32 intid, u32 cpu);
 	void (*send)(u32 cpu, u32 sgi);
 	u32 nr_intids;		/* set by init */

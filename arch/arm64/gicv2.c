@@ -86,6 +86,11 @@ static void v2_enable(u32 intid)
 	mmio_write(dist, GICD_ISENABLER + intid / 32 * 4, 1u << intid % 32);
 }
 
+static void v2_disable(u32 intid)
+{
+	mmio_write(dist, GICD_ICENABLER + intid / 32 * 4, 1u << intid % 32);
+}
+
 static void v2_route(u32 intid, u32 cpu)
 {
 	u32 off = GICD_ITARGETSR + (intid & ~3u), shift = intid % 4 * 8;
@@ -106,6 +111,7 @@ struct gic_ops gicv2_ops = {
 	.ack = v2_ack,
 	.eoi = v2_eoi,
 	.enable = v2_enable,
+	.disable = v2_disable,
 	.route = v2_route,
 	.send = v2_send,
 };

@@ -159,6 +159,14 @@ static void v3_enable(u32 intid)
 		mmio_write(dist, GICD_ISENABLER + intid / 32 * 4, 1u << intid % 32);
 }
 
+static void v3_disable(u32 intid)
+{
+	if (intid < 32)
+		mmio_write(redist[cpu_id()], GICR_SGI + GICD_ICENABLER, 1u << intid);
+	else
+		mmio_write(dist, GICD_ICENABLER + intid / 32 * 4, 1u << intid % 32);
+}
+
 static void v3_route(u32 intid, u32 cpu)
 {
 	mmio_write64(dist, GICD_IROUTER + intid * 8, cpus[cpu].mpidr & 0xff00ffffffUL);
@@ -180,6 +188,7 @@ struct gic_ops gicv3_ops = {
 	.ack = v3_ack,
 	.eoi = v3_eoi,
 	.enable = v3_enable,
+	.disable = v3_disable,
 	.route = v3_route,
 	.send = v3_send,
 };

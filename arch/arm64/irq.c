@@ -101,6 +101,12 @@ void irq_enable_percpu(u32 intid)
 	gic->enable(intid);
 }
 
+void irq_mask(u32 intid)
+{
+	ASSERT(intid >= 16 && intid < gic->nr_intids);
+	gic->disable(intid);
+}
+
 int irq_set_affinity(u32 intid, u32 cpu)
 {
 	u64 flags;

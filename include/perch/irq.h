@@ -16,6 +16,8 @@ typedef void (*irq_handler)(u32 intid, struct pt_regs *regs, void *arg);
  * Returns 0, -EBUSY if taken, -EINVAL if out of range. Process context. */
 int irq_request(u32 intid, irq_handler fn, void *arg, const char *name);
 void irq_enable_percpu(u32 intid);	/* own CPU */
+/* Take no more interrupts from the line: a PPI on this CPU, an SPI at all. Any context. */
+void irq_mask(u32 intid);
 /* Route an SPI to one CPU. Returns 0 or -EINVAL. */
 int irq_set_affinity(u32 intid, u32 cpu);
 

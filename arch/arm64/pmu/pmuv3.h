@@ -5,8 +5,6 @@
 
 #include <kernel/perf/pmu.h>
 
-extern struct pmu pmuv3;	/* the one PMU; filled by pmuv3_init */
-
 /* ops (pmuv3.c) */
 extern const struct pmu_ops pmuv3_ops;
 /* Facts that the ops need, set once at boot: number of event counters, 64-bit event counters. */
@@ -14,8 +12,8 @@ void pmuv3_set_hardware(u32 nr_event_counters, bool long_counters);
 /* Reset this CPU's PMU. IRQs off. */
 void pmuv3_reset_cpu(void);
 
-/* Boot, process context, all CPUs up: find the PMU, test it, register it with the core. One line in the
- * log says what was found and what follows. */
+/* Boot, process context, all CPUs up: find the PMU, test it, register it with the core. One line in
+ * the log says what was found and what follows. Boot option: pmu_clusters=2, see probe.c. */
 void pmuv3_init(void);
 
 #endif

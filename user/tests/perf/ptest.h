@@ -107,6 +107,9 @@ int nr_cpus(void);
 void pin(int cpu);
 long read_long(const char *path);	/* -1 if it cannot be read */
 int write_long(const char *path, long v);
+/* A file of the CPU's PMU in sysfs, whatever the PMU is called; of several PMUs the first, which has the generic
+ * events. Static; "" if there is none. */
+const char *pmu_file(const char *name);
 bool has_event(u32 type, u64 config);	/* can be opened */
 
 /* QEMU runs with -icount: a virtual nanosecond is an instruction, and only then there is an instructions event. */

@@ -2,6 +2,7 @@
 /* What the tests share: opening, reading, burning time. */
 #include "ptest.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <time.h>
@@ -136,6 +137,35 @@ long read_long(const char *path)
 		v = -1;
 	fclose(f);
 	return v;
+}
+
+#define PMUS "/sys/bus/event_source/devices"
+
+/* PMUs of CPUs are those with a file "cpus"; types are given in the order of registration. */
+const char *pmu_file(const char *name)
+{
+	static char path[400];
+	char best[256] = "";
+	long best_type = -1;
+	DIR *d = opendir(PMUS);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		snprintf(path, sizeof(path), PMUS "/%s/cpus", e->d_name);
+		if (access(path, F_OK))
+			continue;
+		snprintf(path, sizeof(path), PMUS "/%s/type", e->d_name);
+		if (best_type >= 0 && read_long(path) > best_type)
+			continue;
+		best_type = read_long(path);
+		snprintf(best, sizeof(best), "%s", e->d_name);
+	}
+	if (d)
+		closedir(d);
+	path[0] = '\0';
+	if (best[0])
+		snprintf(path, sizeof(path), PMUS "/%s/%s", best, name);
+	return path;
 }
 
 int write_long(const char *path, long v)
