@@ -17,6 +17,7 @@ struct perf_file {
 
 struct perf_map {
 	struct file *file;		/* the area's reference keeps it */
+	u32 areas;			/* two while mremap moves the mapping; mm->lock */
 	struct host_map_req req;
 	void *const *pages;
 };
@@ -70,10 +71,20 @@ static long perf_fop_ioctl(struct file *f, u32 cmd, u64 arg)
 	return perf_file(f)->ops->ioctl(perf_file(f)->priv, cmd, arg);
 }
 
+static void map_open(struct vma *v)
+{
+	struct perf_map *m = v->priv;
+
+	m->areas++;
+}
+
 static void map_close(struct vma *v)
 {
 	struct perf_map *m = v->priv;
 
+	ASSERT(m->areas);
+	if (--m->areas)
+		return;
 	perf_file(m->file)->ops->munmap(perf_file(m->file)->priv, &m->req);
 	kfree(m);
 }
@@ -91,7 +102,11 @@ static struct page *map_fault(struct vma *v, u64 pgoff, bool write)
 	return p;
 }
 
-static const struct vma_ops perf_vma_ops = { .close = map_close, .fault = map_fault };
+static const struct vma_ops perf_vma_ops = {
+	.open = map_open,
+	.close = map_close,
+	.fault = map_fault,
+};
 
 static int perf_fop_mmap(struct file *f, struct vma *v)
 {
@@ -101,6 +116,7 @@ static int perf_fop_mmap(struct file *f, struct vma *v)
 	if (!m)
 		return -ENOMEM;
 	m->file = f;
+	m->areas = 1;
 	m->req = (struct host_map_req){
 		.pgoff = v->pgoff,
 		.npages = (v->end - v->start) >> PAGE_SHIFT,

@@ -62,7 +62,7 @@ struct pt_regs;
 #define MAP_FIXED_NOREPLACE	0x100000
 
 struct vma_ops {
-	/* Optional. The area was duplicated (fork, split) / is going away. mm->lock held. */
+	/* Optional. The area was duplicated (fork, split, mremap) / is going away. mm->lock held. */
 	void (*open)(struct vma *v);
 	void (*close)(struct vma *v);
 	/* Page for file page pgoff (units of PAGE_SIZE), with a reference for the caller; write: it

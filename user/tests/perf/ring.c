@@ -69,6 +69,29 @@ TEST("ring/second_map", "mmap", "kernel selftest perf_events/mmap")
 	EXPECT_IN(ring_count(&r, PERF_RECORD_SAMPLE), 5, 60);
 }
 
+TEST("ring/move", "mmap munmap", "kernel selftest perf_events/mmap")
+{
+	struct perf_event_attr a = sampling(SWITCHES, 1, PERF_SAMPLE_TID);
+	int fd = open_attr(&a), moving = MREMAP_MAYMOVE | MREMAP_FIXED;
+	struct ring r = ring_map(fd, 1, PROT_READ | PROT_WRITE);
+	char *from = (char *)r.page;
+	char *to = mmap(NULL, 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	EXPECT_ERR(munmap(from, PAGE), EINVAL);	/* a ring moves and goes as a whole */
+	errno = 0;
+	EXPECT(mremap(from + PAGE, PAGE, PAGE, moving, to) == MAP_FAILED && errno == EINVAL, "a part: errno %d", errno);
+	errno = 0;
+	EXPECT(mremap(from, 2 * PAGE, 3 * PAGE, MREMAP_MAYMOVE) == MAP_FAILED && errno == EFAULT, "grow: errno %d", errno);
+	EXPECT(mremap(from, 2 * PAGE, 2 * PAGE, moving, to) == to, "whole: %s", strerror(errno));
+	r.page = (void *)to;
+	r.data = to + PAGE;
+	ioc(fd, PERF_EVENT_IOC_ENABLE, 0);
+	yields(20);
+	EXPECT_IN(ring_count(&r, PERF_RECORD_SAMPLE), 20, 60);
+	NEED(munmap(to, 2 * PAGE));
+	ring_map(fd, 2, PROT_READ | PROT_WRITE);	/* nobody has the old one: another size */
+}
+
 TEST("ring/page_fields", "mmap", "perf_event_open(2)")
 {
 	struct perf_event_attr a = sampling(SWITCHES, 1, PERF_SAMPLE_TID);
