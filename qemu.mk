@@ -14,6 +14,7 @@ INITRD ?= $(BUILD)/initramfs.cpio
 APPEND ?=#		more kernel command line
 TIMEOUT ?=#		seconds for a scripted run
 T ?=#			test-guest: only these tests or areas (T=ring, T=ring/lost)
+SHARE ?= build/share#	folder of this machine that the guest of make run and make gdb sees at /mnt
 export KERNEL MACHINE SMP MEM CPU GIC ICOUNT INITRD APPEND TIMEOUT
 
 # With KERNEL=linux nothing of Perch's kernel need build.
@@ -25,11 +26,11 @@ setup:
 
 run: setup
 	$(Q)$(MAKE) $(BOOT)
-	$(Q)scripts/qemu-run
+	$(Q)scripts/qemu-run --share '$(SHARE)'
 
 gdb: setup
 	$(Q)$(MAKE) $(BOOT)
-	$(Q)scripts/qemu-run --gdb
+	$(Q)scripts/qemu-run --share '$(SHARE)' --gdb
 
 # The first command of a newcomer.
 demo: setup

@@ -67,7 +67,7 @@ struct vma_ops {
 	void (*close)(struct vma *v);
 	/* Page for file page pgoff (units of PAGE_SIZE), with a reference for the caller; write: it
 	 * will be mapped writable in a shared area. ERR_PTR(-EFAULT) gives SIGBUS, -ENOMEM the OOM
-	 * path. mm->lock held; may sleep only on allocation. NULL ops->fault: anonymous memory. */
+	 * path. mm->lock held: may sleep, for memory or a device, but takes no sleeping lock. NULL ops->fault: anonymous memory. */
 	struct page *(*fault)(struct vma *v, u64 pgoff, bool write);
 	/* Optional. The pages that exist already among pgoff..pgoff+n-1 (n <= 64) and are asked for by a
 	 * bit in want, with a reference each, into pages[]; NULL for all others. Never allocates. With it a

@@ -134,6 +134,7 @@ struct mount *kern_mount(struct fs_type *t);	/* a mount outside the tree; boot, 
 
 /* --- tmpfs.c, pagecache.c ------------------------------------------------------------------ */
 extern struct fs_type tmpfs_type, devtmpfs_type;
+extern struct fs_type v9fs_type;		/* v9fs/super.c */
 extern const struct file_ops tmpfs_file_ops;
 void pagecache_truncate(struct inode *i, u64 from);	/* drop pages with index >= from */
 /* Takes over p's reference. 0, -ENOSPC, -ENOMEM, -EEXIST. */

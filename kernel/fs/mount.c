@@ -279,6 +279,7 @@ void vfs_init(void)
 {
 	register_fs(&tmpfs_type);
 	register_fs(&devtmpfs_type);
+	register_fs(&v9fs_type);
 	mount_root();
 	anon_init();
 	pipe_init();
