@@ -20,7 +20,7 @@ export KERNEL MACHINE SMP MEM CPU GIC ICOUNT INITRD APPEND TIMEOUT
 # With KERNEL=linux nothing of Perch's kernel need build.
 BOOT := $(if $(filter perch,$(KERNEL)),$(BUILD)/Image) $(BUILD)/initramfs.cpio
 
-.PHONY: setup run gdb demo test test-host test-guest test-checks test-perf test-soak record-expected bench help
+.PHONY: setup run gdb demo test test-host test-guest test-checks test-perf test-soak record-expected bench bench-check help
 setup:
 	$(Q)scripts/setup
 
@@ -62,6 +62,15 @@ test-soak: setup
 	$(Q)$(MAKE) $(BOOT) $(BUILD)/debian.cpio
 	$(Q)scripts/test-all soak
 
+# Perch beside Linux: two tables, build/bench.json and build/bench.svg. RUNS=N: boots for the second table.
+bench: setup
+	$(Q)$(MAKE) $(BUILD)/Image $(BUILD)/initramfs.cpio
+	$(Q)scripts/bench $(if $(RUNS),--runs $(RUNS))
+
+bench-check: setup
+	$(Q)$(MAKE) $(BUILD)/Image $(BUILD)/initramfs.cpio
+	$(Q)scripts/bench --check
+
 # What Linux answers, recorded again: user/tests/expected. Review the difference before you commit it.
 record-expected: setup
 	$(Q)$(MAKE) $(BUILD)/initramfs.cpio
@@ -70,16 +79,17 @@ record-expected: setup
 	$(Q)ICOUNT=1 scripts/run-perf --record
 
 # --- guest programs and initramfs ---------------------------------------------------------------------------
-# One program each: user/*.c, user/demo/*.c, user/bench/*.c, user/tests/soak/*.c. Together one program: user/tests/c/*.c
-# (checks) and user/tests/perf/*.c (ptest).
+# One program each: user/*.c, user/demo/*.c, user/tests/soak/*.c. Together one program: user/tests/c/*.c (checks),
+# user/tests/perf/*.c (ptest) and user/bench/*.c (pbench).
 USER_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-stringop-overread -Wno-stringop-overflow -Wno-unused-value -Wno-infinite-recursion -Wno-nonnull \
 	-pthread -static \
 	-fno-omit-frame-pointer -Iuser/include
-USER_PROG_SRC := $(sort $(wildcard user/*.c user/demo/*.c user/bench/*.c user/tests/soak/*.c))
+USER_PROG_SRC := $(sort $(wildcard user/*.c user/demo/*.c user/tests/soak/*.c))
 USER_PROGS := $(patsubst %.c,$(BUILD)/user/%,$(notdir $(USER_PROG_SRC)))
 CHECKS_OBJ := $(patsubst %.c,$(BUILD)/%.uo,$(sort $(wildcard user/tests/c/*.c)))
 PTEST_OBJ := $(patsubst %.c,$(BUILD)/%.uo,$(sort $(wildcard user/tests/perf/*.c)))
-vpath %.c user user/demo user/bench user/tests/soak
+PBENCH_OBJ := $(patsubst %.c,$(BUILD)/%.uo,$(sort $(wildcard user/bench/*.c)))
+vpath %.c user user/demo user/tests/soak
 
 user: $(BUILD)/initramfs.cpio
 
@@ -93,14 +103,15 @@ $(BUILD)/%.uo: %.c qemu.mk
 	$(Q)$(CC) $(USER_CFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
 $(BUILD)/user/checks: $(CHECKS_OBJ)
 $(BUILD)/user/ptest: $(PTEST_OBJ)
-$(BUILD)/user/checks $(BUILD)/user/ptest:
+$(BUILD)/user/pbench: $(PBENCH_OBJ)
+$(BUILD)/user/checks $(BUILD)/user/ptest $(BUILD)/user/pbench:
 	$(call say,USER,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(USER_CFLAGS) -o $@.debug $^ -lrt -lm
 	$(Q)$(CROSS_COMPILE)strip -o $@ $@.debug
 
 USER_FILES := $(shell find user -type f -not -name '*.[ch]' -not -path 'user/tests/expected/*')
-$(BUILD)/initramfs.cpio: $(USER_PROGS) $(BUILD)/user/checks $(BUILD)/user/ptest $(USER_FILES) scripts/mkinitramfs qemu.mk \
+$(BUILD)/initramfs.cpio: $(USER_PROGS) $(BUILD)/user/checks $(BUILD)/user/ptest $(BUILD)/user/pbench $(USER_FILES) scripts/mkinitramfs qemu.mk \
 		$(wildcard $(PERCH_CACHE)/stamps/perf $(PERCH_CACHE)/stamps/sysroot)
 	@test -e $(PERCH_CACHE)/guest/usr/bin/busybox || { echo "The guest's busybox is missing: run scripts/setup" >&2; exit 1; }
 	$(call say,CPIO,$@)
@@ -109,7 +120,7 @@ $(BUILD)/debian.cpio: scripts/mkinitramfs $(wildcard $(PERCH_CACHE)/stamps/sysro
 	$(call say,CPIO,$@)
 	$(Q)scripts/mkinitramfs debian $@ --cache $(PERCH_CACHE)
 
--include $(USER_PROGS:=.d) $(CHECKS_OBJ:=.d) $(PTEST_OBJ:=.d)
+-include $(USER_PROGS:=.d) $(CHECKS_OBJ:=.d) $(PTEST_OBJ:=.d) $(PBENCH_OBJ:=.d)
 
 help:
 	@echo 'Perch: targets'
@@ -121,6 +132,8 @@ help:
 	@echo '  make test-checks shell and C checks in the guest, compared with what Linux answers'
 	@echo '  make test-perf   the real perf in the guest, compared with what it prints on Linux'
 	@echo '  make test-soak   long runs: pipelines, forks, bad arguments, stress-ng, low memory'
+	@echo '  make bench       operations of perf on Linux and on Perch: instructions, and wall time (RUNS=N)'
+	@echo '  make bench-check Perch'"'"'s instructions against the recorded ones: no row more than 5 % worse'
 	@echo '  make record-expected   record what Linux answers again (user/tests/expected)'
 	@echo '  make run         a busybox shell; Ctrl-A X leaves'
 	@echo '  make gdb         the same, stopped at the first instruction, with gdb attached'
