@@ -20,6 +20,7 @@
 #define MU_IER	0x04
 #define IER_RX	BIT(0)
 #define IER_TX	BIT(1)
+#define IER_ON	(BIT(2) | BIT(3))	/* without them nothing interrupts (the data sheet's errata) */
 #define MU_IIR	0x08
 #define IIR_CLEAR_RX 0x02	/* empty the receive FIFO */
 #define MU_LCR	0x0c
@@ -43,7 +44,7 @@ static bool tx_room(void)
 static void set_ier(u32 v)
 {
 	ier = v;
-	mmio_write(uart, MU_IER, v);
+	mmio_write(uart, MU_IER, v ? v | IER_ON : 0);
 }
 
 static void mini_putc(char c)

@@ -19,6 +19,7 @@
 #define DR	0x00
 #define DR_ERROR (BIT(8) | BIT(9) | BIT(10))	/* framing, parity, break */
 #define FR	0x18
+#define FR_BUSY	BIT(3)
 #define FR_RXFE	BIT(4)
 #define FR_TXFF	BIT(5)
 #define LCRH	0x2c
@@ -129,6 +130,8 @@ bool pl011_probe(int node)
 	mmio_write(uart, IMSC, 0);
 	/* The FIFO may be set only while the UART is off; QEMU starts with all of it off. */
 	if ((mmio_read(uart, CR) & CR_ON) != CR_ON || !(mmio_read(uart, LCRH) & LCRH_FEN)) {
+		while ((mmio_read(uart, CR) & CR_ON) && (mmio_read(uart, FR) & FR_BUSY))
+			cpu_relax();	/* a character of the firmware's is under way */
 		mmio_write(uart, CR, 0);
 		mmio_write(uart, LCRH, LCRH_8BIT | LCRH_FEN);
 		mmio_write(uart, CR, CR_ON);

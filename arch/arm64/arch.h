@@ -19,6 +19,7 @@ void ret_from_fork(void);
 void secondary_entry(void);		/* run at its physical address, MMU off */
 void idmap_replace_ttbr1(u64 root);	/* run at its physical address */
 extern u64 idmap_pg_dir[512], empty_pg_dir[512], kernel_pg_dir[512];
+extern u64 early_fdt_l2[512];
 extern char pt_pool[], pt_pool_end[];
 extern char boot_stack[];
 

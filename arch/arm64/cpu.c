@@ -38,6 +38,7 @@ void cpu_init_local(void)
 	write_sysreg(CPACR_FPEN, cpacr_el1);
 	write_sysreg(CNTKCTL_EL0VCTEN | event_stream_bits(), cntkctl_el1);
 	write_sysreg(0, mdscr_el1);
+	write_sysreg(0, oslar_el1);	/* locked at reset, and then no debug exception is taken */
 	write_sysreg(0, tpidr_el0);
 	write_sysreg(0, tpidrro_el0);
 	write_sysreg(0, contextidr_el1);

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* GICv2 (IHI 0048B; GIC-400): distributor and CPU interface in memory. Works in either security
- * state, because the bits used have the same place in both views. */
+/*
+ * GICv2 (IHI 0048B; GIC-400): distributor and CPU interface in memory. Works in either security
+ * state, because the bits used have the same place in both views. Nothing is believed of what the
+ * boot loader left: lines may be enabled, active or edge-triggered.
+ *
+ * Barriers. The interface is memory, so nothing orders its acknowledge register against other
+ * loads: a handler could otherwise work on data that it loaded before the acknowledge, while the
+ * sender of a second SGI, which this acknowledge takes, had already stored newer. And "BCM2711 ARM
+ * Peripherals" 1.3 asks for a barrier wherever accesses to one peripheral are followed by those to
+ * another, with interrupt handlers named as such places.
+ */
 #include <asm/cpu.h>
 #include <asm/dt.h>
 #include <asm/io.h>
@@ -13,13 +22,17 @@
 #define GICD_TYPER	0x004
 #define GICD_ISENABLER	0x100
 #define GICD_ICENABLER	0x180
+#define GICD_ICACTIVER	0x380
 #define GICD_IPRIORITYR	0x400
 #define GICD_ITARGETSR	0x800
+#define GICD_ICFGR	0xc00
 #define GICD_SGIR	0xf00
 #define GICC_CTLR	0x000
+#define GICC_CTLR_BYPASS 0x1e0	/* what happens to the lines while the interface is off: keep */
 #define GICC_PMR	0x004
 #define GICC_IAR	0x00c
 #define GICC_EOIR	0x010
+#define GICC_APR	0xd0	/* active priorities, four words */
 
 static void *dist, *cpuif;
 static u8 cpu_mask[NR_CPUS];	/* each CPU's interface bit, which only itself can read */
@@ -48,8 +61,12 @@ static bool v2_init(void)
 		return false;
 	mmio_write(dist, GICD_CTLR, 0);
 	gicv2_ops.nr_intids = min(32 * ((mmio_read(dist, GICD_TYPER) & 31) + 1), 1020u);
-	for (u32 i = 32; i < gicv2_ops.nr_intids; i += 32)
+	for (u32 i = 32; i < gicv2_ops.nr_intids; i += 32) {
 		mmio_write(dist, GICD_ICENABLER + i / 8, ~0u);
+		mmio_write(dist, GICD_ICACTIVER + i / 8, ~0u);
+	}
+	for (u32 i = 32; i < gicv2_ops.nr_intids; i += 16)
+		mmio_write(dist, GICD_ICFGR + i / 4, 0);	/* levels: all that we drive */
 	for (u32 i = 32; i < gicv2_ops.nr_intids; i += 4)
 		mmio_write(dist, GICD_IPRIORITYR + i, prio_word());
 	mmio_write(dist, GICD_CTLR, 1);
@@ -64,20 +81,29 @@ static void v2_init_cpu(void)
 	if (!cpu_mask[cpu_id()])
 		cpu_mask[cpu_id()] = 1;		/* a uniprocessor GIC reads as 0 */
 	mmio_write(dist, GICD_ICENABLER, 0xffff0000);
+	mmio_write(dist, GICD_ICACTIVER, ~0u);
 	for (u32 i = 0; i < 32; i += 4)
 		mmio_write(dist, GICD_IPRIORITYR + i, prio_word());
 	mmio_write(dist, GICD_ISENABLER, 0xffff);
+	for (u32 i = 0; i < 4; i++)
+		mmio_write(cpuif, GICC_APR + 4 * i, 0);
 	mmio_write(cpuif, GICC_PMR, 0xf0);
-	mmio_write(cpuif, GICC_CTLR, 1);
+	mmio_write(cpuif, GICC_CTLR, (mmio_read(cpuif, GICC_CTLR) & GICC_CTLR_BYPASS) | 1);
 }
 
 static u32 v2_ack(void)
 {
-	return mmio_read(cpuif, GICC_IAR);
+	u32 ack;
+
+	dmb(oshld);	/* whatever the interrupted code was reading */
+	ack = mmio_read(cpuif, GICC_IAR);
+	dmb(oshld);	/* the handler's loads come after */
+	return ack;
 }
 
 static void v2_eoi(u32 ack)
 {
+	dmb(oshst);	/* the handler has quietened its device */
 	mmio_write(cpuif, GICC_EOIR, ack);
 }
 

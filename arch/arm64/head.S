@@ -8,8 +8,10 @@
  * addresses relative to the PC only.
  *
  * Early tables: TTBR0 maps the first 2 MiB of the image one to one (for the instructions around the
- * switch), TTBR1 maps 64 MiB from the image at KIMAGE_VADDR, and 4 MiB with the device tree at
- * FDT_VADDR. arch_boot() replaces them by the final ones (mmu.c).
+ * switch), TTBR1 maps the image at KIMAGE_VADDR and the 2 MiB block in which the device tree begins
+ * at FDT_VADDR. arch_boot() replaces them by the final ones (mmu.c). No more is mapped than the
+ * protocol says is memory: a CPU may fetch speculatively from whatever a valid entry maps, and on a
+ * board there may be a device, or nothing that answers, behind the end of RAM.
  *
  * Registers that live through boot: x19 device tree, x20 physical address of _text.
  */
@@ -71,7 +73,15 @@ enter_el1:
 	msr	daifset, #0xf
 	ret
 1:	mov	x0, #(1 << 31)			/* EL1 is AArch64; no traps, no stage 2 */
-	msr	hcr_el2, x0
+	mrs	x1, id_aa64isar1_el1		/* pointer authentication (either algorithm) ... */
+	ldr	x2, =0xff000ff0
+	and	x1, x1, x2
+	mrs	x2, ID_AA64ISAR2_EL1
+	and	x2, x2, #0xff00			/* ... or the third */
+	orr	x1, x1, x2
+	cbz	x1, 6f
+	orr	x0, x0, #(3 << 40)		/* API, APK: PACGA at EL0 must not trap to EL2 */
+6:	msr	hcr_el2, x0
 	isb
 	mov	x0, #3				/* EL1 may use the physical counter and timer */
 	msr	cnthctl_el2, x0
@@ -124,11 +134,30 @@ enter_el1:
 	msr	elr_el2, x30
 	eret
 
+/* Invalidate the data cache lines of the early tables to the point of coherency. Clobbers x2-x5. */
+	.macro	invalidate_early_tables
+	adrp	x2, early_tables_start
+	adrp	x3, early_tables_end
+	mrs	x4, ctr_el0
+	ubfx	x4, x4, #16, #4			/* log2 of words in the smallest data line */
+	mov	x5, #4
+	lsl	x4, x5, x4
+1:	dc	ivac, x2
+	add	x2, x2, x4
+	cmp	x2, x3
+	b.lo	1b
+	dsb	sy
+	.endm
+
 /*
- * Fill the early tables. Written with the caches off: lines that the cache may have fetched from
- * there before are stale, so they are invalidated afterwards. Clobbers x0-x9.
+ * Fill the early tables. The stores go to memory past the caches, which are off; the table walks
+ * will look into them. So they may hold nothing of the tables: not before, for a dirty line that
+ * the boot loader left could be written back over the stores, and not afterwards, for a clean line
+ * that was fetched speculatively meanwhile would hide them. QEMU has no caches and needs neither.
+ * Clobbers x0-x9.
  */
 make_early_tables:
+	invalidate_early_tables
 	adrp	x0, early_tables_start
 	adrp	x1, early_tables_end
 	mov	x2, x0
@@ -151,7 +180,7 @@ make_early_tables:
 	orr	x6, x20, x7
 	str	x6, [x4, x5, lsl #3]
 
-	/* image: 32 blocks */
+	/* image, with .bss and tables */
 	adrp	x2, early_pg_dir
 	adrp	x3, early_l1
 	adrp	x4, early_l2
@@ -160,33 +189,24 @@ make_early_tables:
 	orr	x6, x4, #PTE_TABLE_BITS
 	str	x6, [x3, #((KIMAGE_VADDR >> 30) & 511) * 8]
 	orr	x6, x20, x7
-	mov	x5, #32
+	ldr	x5, =_image_size
+	add	x5, x5, x6
 2:	str	x6, [x4], #8
 	add	x6, x6, #0x200000
-	subs	x5, x5, #1
-	b.ne	2b
+	cmp	x6, x5
+	b.lo	2b
 
-	/* device tree: the block it starts in and the next, because it may cross (its size is at
-	 * most 2 MiB) */
+	/* device tree: the block it starts in. Data only: nothing may be fetched from there. */
 	adrp	x4, early_fdt_l2
 	orr	x6, x4, #PTE_TABLE_BITS
 	str	x6, [x3, #((FDT_VADDR >> 30) & 511) * 8]
 	and	x6, x19, #~0x1fffff
 	orr	x6, x6, x7
+	orr	x6, x6, #PTE_NEVER_EXEC
 	str	x6, [x4]
-	add	x6, x6, #0x200000
-	str	x6, [x4, #8]
 
-	dmb	sy
-	mrs	x2, ctr_el0
-	ubfx	x2, x2, #16, #4			/* log2 of words in the smallest data line */
-	mov	x3, #4
-	lsl	x3, x3, x2
-3:	dc	ivac, x0
-	add	x0, x0, x3
-	cmp	x0, x1
-	b.lo	3b
-	dsb	sy
+	dmb	sy				/* the stores, before the lines go */
+	invalidate_early_tables
 	ret
 
 /*
@@ -308,6 +328,7 @@ secondary_mapped:
 	.balign	4096
 early_tables_start:
 	.globl	idmap_pg_dir, empty_pg_dir, kernel_pg_dir, pt_pool, pt_pool_end, early_tables_start
+	.globl	early_fdt_l2
 idmap_pg_dir:	.space	4096
 idmap_l1:	.space	4096
 idmap_l2:	.space	4096

@@ -240,8 +240,10 @@ void icache_sync(void *kaddr, size_t len)
 		for (u64 a = ALIGN_DOWN(start, dline); a < end; a += dline)
 			__asm__ volatile("dc cvau, %0" :: "r"(a) : "memory");
 	dsb(ish);
-	if (ctr & BIT(29))
+	if (ctr & BIT(29)) {
+		isb();		/* not even then may what was fetched before be kept */
 		return;
+	}
 	/* A PIPT cache (L1Ip 3) can be told by address; a VIPT one may hold the line under the
 	 * user's address. */
 	if ((ctr >> 14 & 3) == 3)

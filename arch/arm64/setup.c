@@ -167,14 +167,33 @@ static void find_cpus(void)
 	cpu_online_mask = 1;
 }
 
+/* --- the device tree itself ---------------------------------------------------------------- */
+
+/*
+ * head.S has mapped the 2 MiB block in which the tree begins; the next one, only if it goes on
+ * there: behind the last block of RAM there may be something that must not be touched.
+ */
+static void find_fdt(paddr fdt)
+{
+	u64 size;
+
+	boot_fdt = (const void *)(FDT_VADDR + (fdt & 0x1fffff));
+	size = fdt_magic(boot_fdt) == FDT_MAGIC ? fdt_totalsize(boot_fdt) : 0;
+	if (size && size <= 0x200000 && (fdt & 0x1fffff) + size > 0x200000) {
+		WRITE_ONCE(early_fdt_l2[1], early_fdt_l2[0] + 0x200000);
+		dsb(ishst);	/* the entry is visible to the table walk ... */
+		isb();		/* ... before the next access */
+	}
+	if (!size || size > 0x200000 || fdt_check_header(boot_fdt))
+		for (;;)	/* there is no console to complain on */
+			wfi();
+}
+
 /* --- the sequence ------------------------------------------------------------------------ */
 
 void arch_boot(paddr fdt, paddr image)
 {
-	boot_fdt = (const void *)(FDT_VADDR + (fdt & 0x1fffff));
-	if (fdt_check_header(boot_fdt) || fdt_totalsize(boot_fdt) > 0x200000)
-		for (;;)
-			wfi();
+	find_fdt(fdt);
 	read_chosen();
 	find_ram();
 	find_reserved();

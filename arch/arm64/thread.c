@@ -69,6 +69,12 @@ struct task *arch_switch_to(struct task *prev, struct task *next)
 	prev->thread.tpidr_el0 = read_sysreg(tpidr_el0);
 	write_sysreg(next->thread.tpidr_el0, tpidr_el0);
 	this_cpu()->curr = next;
+	/*
+	 * prev may go on elsewhere: cache and TLB maintenance that it began here (EL0 may maintain
+	 * caches) is completed only by a DSB of this CPU. And membarrier wants a full barrier
+	 * between the store to curr and what next does in user mode.
+	 */
+	dsb(ish);
 	return cpu_switch(prev, next);
 }
 

@@ -26,7 +26,11 @@
 #define atomic_sub(p, v)	((void)__atomic_fetch_sub(p, v, __ATOMIC_RELAXED))
 #define atomic_inc(p)		atomic_add(p, 1)
 #define atomic_dec(p)		atomic_sub(p, 1)
-/* Return the new value, fully ordered. */
+/*
+ * Return the new value (xchg: the old one). Ordered as acquire and release together, which is less
+ * than a full barrier: a store before one of these and a load after it may pass each other on real
+ * CPUs (never in QEMU on x86). Where that matters, smp_mb() stands beside it.
+ */
 #define atomic_add_return(p, v)	__atomic_add_fetch(p, v, __ATOMIC_ACQ_REL)
 #define atomic_sub_return(p, v)	__atomic_sub_fetch(p, v, __ATOMIC_ACQ_REL)
 #define atomic_xchg(p, v)	__atomic_exchange_n(p, v, __ATOMIC_ACQ_REL)

@@ -18,6 +18,7 @@ struct task;
 
 #define isb()		__asm__ volatile("isb" ::: "memory")
 #define dsb(op)		__asm__ volatile("dsb " #op ::: "memory")
+#define dmb(op)		__asm__ volatile("dmb " #op ::: "memory")
 #define cpu_relax()	__asm__ volatile("yield" ::: "memory")
 #define wfi()		__asm__ volatile("dsb sy\n\twfi" ::: "memory")
 

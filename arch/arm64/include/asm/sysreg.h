@@ -19,6 +19,7 @@
 #define ICC_SRE_EL2	S3_4_C12_C9_5
 #define ICH_HCR_EL2	S3_4_C12_C11_0
 
+#define ID_AA64ISAR2_EL1 S3_0_C0_C6_2
 #define HCRX_EL2	S3_4_C1_C2_2
 #define HFGRTR_EL2	S3_4_C1_C1_4
 #define HFGWTR_EL2	S3_4_C1_C1_5
@@ -62,5 +63,6 @@
 /* Table entries that head.S and mmu.c share */
 #define PTE_TABLE_BITS	3
 #define PTE_BLOCK_RWX	((1 << 10) | (3 << 8) | (MT_NORMAL << 2) | 1)	/* AF, inner shareable */
+#define PTE_NEVER_EXEC	(3 << 53)	/* PXN, UXN */
 
 #endif
