@@ -206,6 +206,15 @@ struct host_file *host_fd_get(int fd, const struct host_file_ops *ops, void **pr
 	return (struct host_file *)f;
 }
 
+bool host_fd_open(int fd)
+{
+	struct file *f = fd_get_io(fd);
+
+	if (f)
+		file_put(f);
+	return f != NULL;
+}
+
 void host_file_put(struct host_file *f)
 {
 	file_put((struct file *)f);

@@ -353,6 +353,8 @@ void ctx_drop_if_empty(struct perf_ctx *ctx);
 
 /* place.c: o */
 bool group_could_open(struct perf_event *leader, const struct perf_event *extra);	/* pure */
+#define PLACE_SKIPS 8	/* groups that cannot run now that one walk of a queue passes over */
+bool group_satisfiable(const struct perf_cpu_pmu *pp, struct perf_event *leader);
 void group_evict(struct perf_event *leader);
 void event_evict(struct perf_event *e);
 void place_pass(struct perf_cpu *pc, u32 pmu, const struct perf_ctx *fresh);

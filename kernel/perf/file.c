@@ -105,6 +105,26 @@ static long ioctl_pause(struct perf_event *e, u64 arg)
 	return err;
 }
 
+/* No event here has filters: all that is left to say is what is wrong with the text. */
+static long ioctl_filter(u64 text)
+{
+	char c;
+
+	for (u32 i = 0; i < 4096; i++) {
+		if (host_copy_from_user(&c, text + i, 1))
+			return -EFAULT;
+		if (!c)
+			break;
+	}
+	return -EINVAL;
+}
+
+/* There are no BPF programs, so no descriptor is one. */
+static long ioctl_bpf(u64 fd)
+{
+	return host_fd_open((int)fd) ? -EINVAL : -EBADF;
+}
+
 static long perf_ioctl(void *priv, u32 cmd, u64 arg)
 {
 	struct perf_event *e = priv;
@@ -128,9 +148,10 @@ static long perf_ioctl(void *priv, u32 cmd, u64 arg)
 		return ioctl_output(e, arg);
 	case PERF_EVENT_IOC_PAUSE_OUTPUT:
 		return ioctl_pause(e, arg);
-	case PERF_EVENT_IOC_SET_FILTER:		/* neither a tracepoint nor address filters */
-	case PERF_EVENT_IOC_SET_BPF:		/* there are no BPF programs to name */
-		return -EINVAL;
+	case PERF_EVENT_IOC_SET_FILTER:
+		return ioctl_filter(arg);
+	case PERF_EVENT_IOC_SET_BPF:
+		return ioctl_bpf(arg);
 	case PERF_EVENT_IOC_QUERY_BPF:
 		return access_privileged() ? -EINVAL : -EPERM;
 	default:

@@ -214,6 +214,7 @@ struct host_file *host_file_new(const struct host_file_ops *ops, void *priv);
 void host_fd_install(int fd, struct host_file *f);
 /* current's open file of this number if it was made with ops: its reference, and *priv; else NULL. P. */
 struct host_file *host_fd_get(int fd, const struct host_file_ops *ops, void **priv);
+bool host_fd_open(int fd);			/* has current an open file of this number? P */
 void host_file_put(struct host_file *f);		/* P */
 
 void host_poll_wait(struct host_poll *p, host_waitq *q);	/* P */

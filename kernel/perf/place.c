@@ -14,11 +14,10 @@
  * not held by pinned groups (would it fit).
  *
  * Cost: a queue is walked over the groups that are placed (at most one per counter) and at most
- * SKIPS + 1 that are not.
+ * PLACE_SKIPS + 1 that are not.
  */
 #include "core.h"
 
-#define SKIPS 8		/* groups that cannot run now that one walk passes over */
 
 typedef bool (*member_filter)(const struct perf_event *e);
 
@@ -245,7 +244,7 @@ static void place_pinned(struct perf_cpu_pmu *pp, struct perf_ctx *ctx)
 }
 
 /* Could g run if every flexible group were off? */
-static bool satisfiable(const struct perf_cpu_pmu *pp, struct perf_event *g)
+bool group_satisfiable(const struct perf_cpu_pmu *pp, struct perf_event *g)
 {
 	if (pp->exclusive && pp->exclusive->attr.pinned)
 		return false;
@@ -280,7 +279,7 @@ void place_flexible(struct perf_cpu_pmu *pp, struct perf_ctx *a, struct perf_ctx
 	while ((g = pick(&ga, &gb))) {
 		if (g->group.placed || group_place(pp, g))
 			continue;
-		if (!satisfiable(pp, g) && ++skipped <= SKIPS)
+		if (!group_satisfiable(pp, g) && ++skipped <= PLACE_SKIPS)
 			continue;
 		/* Whoever is behind g waits too: rotation is needed for both. */
 		a->unmet[i] |= g->ctx == a || ga;

@@ -90,22 +90,43 @@ static void turn(struct perf_ctx *ctx, u32 pmu)
 	ctx->rotated[pmu] = ctx->time;
 }
 
+/* The head of both queues. */
+static struct perf_event *first(const struct perf_cpu_pmu *pp)
+{
+	struct perf_ctx *task = pp->cpu->task_ctx;
+	u32 i = pp->pmu->index;
+	struct perf_event *a = queue_first(&pp->cpu->ctx, i, false);
+	struct perf_event *b = task ? queue_first(task, i, false) : NULL;
+
+	return !a || (b && b->group.order < a->group.order) ? b : a;
+}
+
+/*
+ * The head goes to the end. A group that could not run anyway takes no turn of its own: the next one
+ * goes with it, else those behind would have their places for two turns.
+ */
+static void advance(struct perf_cpu_pmu *pp)
+{
+	struct perf_event *head;
+	bool could = false;
+
+	for (u32 n = 0; n <= PLACE_SKIPS && !could && (head = first(pp)); n++) {
+		could = group_satisfiable(pp, head);
+		group_requeue(head);
+	}
+}
+
 /* One turn. o. */
 void rotate_now(struct perf_cpu_pmu *pp)
 {
 	struct perf_ctx *cpu = &pp->cpu->ctx, *task = pp->cpu->task_ctx;
 	u32 i = pp->pmu->index;
-	struct perf_event *head = queue_first(cpu, i, false);
-	struct perf_event *other = task ? queue_first(task, i, false) : NULL;
 
 	STAT_INC(rotations);
 	turn(cpu, i);
 	if (task)
 		turn(task, i);
 	evict_flexible(pp);
-	if (!head || (other && other->group.order < head->group.order))
-		head = other;
-	if (head)
-		group_requeue(head);
+	advance(pp);
 	place_flexible(pp, task ? task : cpu, task ? cpu : NULL);
 }

@@ -130,10 +130,13 @@ static struct perf_ctx *leave_own_ctx(struct perf_task *pt)
 	return ctx;
 }
 
+/* What it counts, and its hold on what it has opened elsewhere (prctl). */
 static void drop_own_events(struct perf_task *pt, bool exits)
 {
 	struct perf_ctx *ctx = leave_own_ctx(pt);
 
+	while (!list_empty(&pt->owned))
+		list_del(pt->owned.next);
 	if (exits)
 		sideband_exit(pt->task, ctx);	/* after the last sample, before the rings go */
 	if (ctx)
@@ -154,8 +157,6 @@ void perf_exit(struct task *t)
 		return;
 	host_mutex_lock(&perf_mutex);
 	pt->dead = true;
-	while (!list_empty(&pt->owned))
-		list_del(pt->owned.next);
 	drop_own_events(pt, true);
 	host_mutex_unlock(&perf_mutex);
 }
@@ -221,8 +222,12 @@ static void exec_remove(struct perf_ctx *ctx)
 		if (!e->attr.remove_on_exec)
 			continue;
 		event_detach(e);
-		if (e->root != e)
+		if (e->root != e) {
 			family_fold(e);
+			continue;
+		}
+		list_del(&e->owner_node);
+		host_waitq_wake(&e->waitq, HOST_POLLHUP);	/* who polls it learns of the end */
 	}
 }
 
@@ -249,7 +254,7 @@ void perf_exec(bool privileged)
 {
 	struct perf_task *pt = peek(host_current());
 
-	if (unlikely(pt && READ_ONCE(pt->ctx)))
+	if (unlikely(pt && (READ_ONCE(pt->ctx) || (privileged && !list_empty(&pt->owned)))))
 		exec_events(pt, privileged);
 	sideband_exec();	/* behind it: the events that it enabled want the new name */
 }

@@ -215,7 +215,10 @@ TEST(exec_flags)	/* PB-19, PB-51 */
 	sib = member(raw(CYC), rem);
 	sim_advance(100);
 	CHECK_EQ(get(m).en, 0);
+	u32 wakes = sim_event(rem)->waitq.wakes;
+
 	perf_exec(false);
+	CHECK(sim_event(rem)->waitq.wakes > wakes);	/* its pollers learn that it is over */
 	sim_advance(10);
 	CHECK_EQ(get(l).v, 10);
 	CHECK_EQ(get(m).v, 10);
@@ -225,7 +228,12 @@ TEST(exec_flags)	/* PB-19, PB-51 */
 	perf_exec(false);	/* used once */
 	sim_advance(10);
 	CHECK_EQ(get(l).v, 10);
+	int other = open_on(raw(CYC), (int)sim_fork(false)->tid, -1, -1);
+
 	perf_exec(true);	/* set-id: everything goes */
+	CHECK_EQ(sim_event(other)->state, PERF_ON);
+	perf_prctl(false);	/* and what it opened on others is out of its reach */
+	CHECK_EQ(sim_event(other)->state, PERF_ON);
 	sim_advance(10);
 	CHECK_EQ(get(sib).v, 120);
 	sim_advance(10);

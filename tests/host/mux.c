@@ -149,6 +149,62 @@ TEST(unsatisfiable)	/* F4, H17: waiting for what pinned groups hold costs nobody
 	sim_end();
 }
 
+/* A group that cannot run takes no turn of its own: the others still get equal shares, within 5 %. */
+TEST(unsatisfiable_takes_no_turn)
+{
+	struct perf_event_attr p = raw(0x100);
+	int fd[4], big;
+
+	begin(32);
+	p.pinned = 1;
+	for (int i = 0; i < 3; i++)
+		self(p);
+	big = self(raw(0x100));		/* 4 of the 3 that are left */
+	for (int i = 0; i < 3; i++)
+		member(raw(0x100), big);
+	for (int i = 0; i < 4; i++)
+		fd[i] = self(raw(0x101));
+	sim_advance(800 * MS);
+	CHECK_EQ(get(big).run, 0);
+	for (int i = 0; i < 4; i++) {
+		u64 run = get(fd[i]).run;
+
+		if (run < 600 * MS * 95 / 100 || run > 600 * MS * 105 / 100)
+			fail("event %d ran %lu of %lu", i, (unsigned long)run, (unsigned long)(600 * MS));
+	}
+	sim_end();
+}
+
+TEST(pinned_runs_always)	/* 100 %, whatever takes turns around it */
+{
+	struct perf_event_attr p = raw(CYC);
+	int pin[3], flex[12];
+	u64 sum = 0;
+
+	begin(32);
+	for (int i = 0; i < 6; i++)
+		flex[i] = self(raw(CYC));
+	p.pinned = 1;
+	for (int i = 0; i < 3; i++)
+		pin[i] = self(p);
+	for (int i = 6; i < 12; i++)
+		flex[i] = self(raw(CYC));
+	sim_advance(800 * MS);		/* 200 intervals */
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(get(pin[i]).run, 800 * MS);
+		CHECK_EQ(get(pin[i]).en, 800 * MS);
+	}
+	for (int i = 0; i < 12; i++) {
+		u64 run = get(flex[i]).run, want = 800 * MS * 4 / 12;
+
+		sum += run;
+		if (run < want * 95 / 100 || run > want * 105 / 100)
+			fail("flexible %d ran %lu of %lu", i, run, want);
+	}
+	CHECK_EQ(sum, 3200 * MS);
+	sim_end();
+}
+
 TEST(rotation_stops)	/* F10 */
 {
 	int fd[8];

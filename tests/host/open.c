@@ -161,6 +161,14 @@ TEST(ioctls)
 	CHECK_EQ(sim_ioctl(fd, PERF_EVENT_IOC_PERIOD, (u64)&v), -EINVAL);
 	CHECK_EQ(sim_ioctl(fd, PERF_EVENT_IOC_REFRESH, 1), -EINVAL);
 	CHECK_EQ(sim_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, (u64)-1), 0);
+	CHECK_EQ(sim_ioctl(fd, PERF_EVENT_IOC_SET_FILTER, 8), -EFAULT);
+	CHECK_EQ(sim_ioctl(fd, PERF_EVENT_IOC_SET_FILTER, (u64)"x"), -EINVAL);
+	CHECK_EQ(sim_ioctl(fd, PERF_EVENT_IOC_SET_BPF, (u64)-1), -EBADF);
+	CHECK_EQ(sim_ioctl(fd, PERF_EVENT_IOC_SET_BPF, (u64)fd), -EINVAL);
+	CHECK_EQ(sim_ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, 0), -EINVAL);
+	sim.capable = false;
+	CHECK_EQ(sim_ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, 0), -EPERM);
+	sim.capable = true;
 	struct perf_event_attr a = raw(CYC);
 
 	CHECK_EQ(sim_ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, (u64)&a), -EOPNOTSUPP);

@@ -375,8 +375,15 @@ static void op_exec(void)
 {
 	struct task *t = host_current();
 
+	bool there[MAX_ROOTS];
+
 	TRACE("exec %u\n", t->tid);
+	for (u32 i = 0; i < MAX_ROOTS; i++)
+		there[i] = roots[i].used && sim_event(roots[i].fd)->ctx;
 	perf_exec(false);
+	for (u32 i = 0; i < MAX_ROOTS; i++)
+		if (there[i] && roots[i].used && !sim_event(roots[i].fd)->ctx)
+			roots[i].opener = NULL;	/* removed: nobody's prctl reaches its copies */
 	for (u32 i = 0; i < nr_insts; i++)
 		if (insts[i].t == t && insts[i].on_exec) {
 			insts[i].on = true;

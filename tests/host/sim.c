@@ -485,6 +485,10 @@ struct host_file *host_fd_get(int fd, const struct host_file_ops *ops, void **pr
 	f->refs++;
 	return f;
 }
+bool host_fd_open(int fd)
+{
+	return fd >= 0 && fd < SIM_FDS && sim.fds[fd] && sim.fds[fd] != &reserved;
+}
 void host_file_put(struct host_file *f)
 {
 	if (--f->refs)

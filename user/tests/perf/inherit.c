@@ -2,8 +2,12 @@
 /* Families: fork, threads, exec, exit, and the sums that must come out. */
 #include "ptest.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 static void spin_40(void *unused)
 {
@@ -387,4 +391,182 @@ TEST("inherit/parent_exits_first", "attr.inherit", "F21")
 
 	EXPECT_EQ(read(fds[0], &c, 1), 1);
 	EXPECT(read_u64(fd) >= 38000000, "after the parent's end only %ld", (long)read_u64(fd));
+}
+
+/* --- sums that must be exact ------------------------------------------------------------------------- */
+
+#define LEVELS 3
+#define PAGES 16
+
+/* Fresh pages, on one CPU after the other. */
+static void *touch_pages(void *arg)
+{
+	int cpus = nr_cpus(), at = (int)(long)arg;
+
+	for (int n = 0; n < 4; n++) {
+		char *p = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		pin((at + n) % cpus);
+		for (int i = 0; i < PAGES; i++)
+			p[i * 4096] = 1;
+		munmap(p, PAGES * 4096);
+	}
+	return NULL;
+}
+
+static void touching_tree(int depth)
+{
+	pthread_t t[2];
+	pid_t pid[2];
+
+	for (long i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, touch_pages, (void *)i);
+	for (int i = 0; i < 2 && depth; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			touching_tree(depth - 1);
+			_exit(0);
+		}
+	}
+	touch_pages((void *)(long)depth);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	for (int i = 0; i < 2 && depth; i++)
+		waitpid(pid[i], NULL, 0);
+}
+
+static u64 faults_of_all(void)
+{
+	struct rusage self, kids;
+
+	NEED(getrusage(RUSAGE_SELF, &self));
+	NEED(getrusage(RUSAGE_CHILDREN, &kids));
+	return (u64)(self.ru_minflt + self.ru_majflt + kids.ru_minflt + kids.ru_majflt);
+}
+
+TEST("inherit/conserved_exactly", "attr.inherit sw.PAGE_FAULTS", "issue 3.3, DESIGN 1.2")
+{
+	/* Three levels of processes with threads that change CPUs. The kernel counts faults for getrusage()
+	 * by itself: both must say the same, to the last one. */
+	struct perf_event_attr a = attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	u64 counted = 0, was, expected = 0;
+	int fd;
+
+	a.inherit = a.disabled = 1;
+	NEED(fd = perf_open(&a, 0, -1, -1, 0));
+	for (int round = 0; round < 2; round++) {	/* the first brings in all code and data */
+		NEED(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+		was = faults_of_all();
+		counted = read_u64(fd);
+		touching_tree(LEVELS);
+		counted = read_u64(fd) - counted;
+		expected = faults_of_all() - was;
+		NEED(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
+	}
+	EXPECT(expected > 15 * 3 * 4 * PAGES, "only %ld faults", (long)expected);
+	EXPECT_EQ(counted, expected);
+}
+
+TEST("inherit/stat", "attr.inherit_stat", "Linux 6.12")
+{
+	/* Counts stay with their tasks, and the sum is the same. */
+	struct perf_event_attr a = attr_of(TASK_CLOCK);
+	struct times t;
+	u64 mine;
+	int fd;
+
+	a.inherit = a.inherit_stat = 1;
+	a.read_format = RF_TIMES;
+	NEED(fd = perf_open(&a, 0, -1, -1, 0));
+	mine = thread_cpu_ns();
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = run_child(spin_40, NULL);
+
+		spin_ms(20);
+		reap(pid);
+	}
+	t = read_times(fd);
+	mine = thread_cpu_ns() - mine;
+	EXPECT_IN(t.value, mine + 110000000, mine + 800000000);
+	EXPECT_EQ(t.enabled, t.running);
+}
+
+/* --- prctl ------------------------------------------------------------------------------------------- */
+
+TEST("inherit/prctl", "prctl.TASK_PERF_EVENTS_DISABLE prctl.TASK_PERF_EVENTS_ENABLE", "prctl(2)")
+{
+	int fd = open_with(TASK_CLOCK, 0, false, true);
+	pid_t pid = fork();
+
+	if (!pid) {	/* it has opened nothing itself */
+		NEED(prctl(PR_TASK_PERF_EVENTS_DISABLE));
+		spin_ms(20);
+		_exit(0);
+	}
+	reap(pid);
+	u64 v = read_u64(fd);
+
+	EXPECT(v >= 19000000, "the child switched off what its parent had opened: %ld", (long)v);
+	NEED(prctl(PR_TASK_PERF_EVENTS_DISABLE));
+	v = read_u64(fd);
+	spin_ms(20);
+	EXPECT_EQ(read_u64(fd), v);
+	NEED(prctl(PR_TASK_PERF_EVENTS_ENABLE));
+	spin_ms(20);
+	EXPECT(read_u64(fd) >= v + 19000000, "enabled again: %ld", (long)(read_u64(fd) - v));
+	EXPECT_ERR(prctl(PR_TASK_PERF_EVENTS_ENABLE + 100), EINVAL);
+}
+
+/* --- exec -------------------------------------------------------------------------------------------- */
+
+static char setid_copy[64];
+static void spin_then_setid(void)
+{
+	char *const argv[] = { "ptest-helper", "600", NULL };
+	extern char **environ;
+
+	NEED(setgid(1000));
+	NEED(setuid(1000));
+	spin_ms(20);
+	execve(setid_copy, argv, environ);
+	_exit(1);
+}
+
+static void copy_with_mode(const char *to, unsigned mode)
+{
+	int in = open("/proc/self/exe", O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+	static char buf[65536];
+	ssize_t n;
+
+	NEED(in);
+	NEED(out);
+	while ((n = read(in, buf, sizeof(buf))) > 0)
+		EXPECT_EQ(write(out, buf, (size_t)n), n);
+	close(in);
+	NEED(fchmod(out, mode));
+	close(out);
+}
+
+TEST("inherit/exec_setid", "attr.inherit exec", "Linux: events leave a task that gains privileges")
+{
+	struct perf_event_attr a = attr_of(TASK_CLOCK);
+	u64 v[2];
+
+	if (geteuid())
+		test_skip("not root");
+	a.inherit = 1;
+	snprintf(setid_copy, sizeof(setid_copy), "/ptest-setid-%d", getpid());
+	for (int setid = 0; setid < 2; setid++) {
+		copy_with_mode(setid_copy, setid ? 04755 : 0755);
+		pid_t pid = stopped_child(spin_then_setid);
+		int fd = perf_open(&a, pid, -1, -1, 0);
+
+		NEED(fd);
+		EXPECT_EQ(write(wait_fd[1], "x", 1), 1);
+		reap(pid);
+		v[setid] = read_u64(fd);
+		unlink(setid_copy);
+	}
+	EXPECT(v[0] >= 618000000, "the plain program was counted for %ld", (long)v[0]);
+	EXPECT_IN(v[1], 19000000, 500000000);
 }

@@ -37,6 +37,12 @@ TEST("ioctl/refused", "ioctl.SET_FILTER ioctl.SET_BPF ioctl.QUERY_BPF ioctl.unkn
 	int fd = open_self(RAW_CYCLES);
 
 	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "x"), EINVAL);
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, ""), EINVAL);
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, NULL), EFAULT);
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_SET_BPF, -1), EBADF);
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_SET_BPF, fd), EINVAL);
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, NULL), EINVAL);
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1), EINVAL);
 	EXPECT_ERR(ioctl(fd, 0x2477, 0), ENOTTY);
 	EXPECT_ERR(ioctl(fd, 0x5401, 0), ENOTTY);	/* TCGETS */
 }
@@ -44,4 +50,17 @@ TEST("ioctl/refused", "ioctl.SET_FILTER ioctl.SET_BPF ioctl.QUERY_BPF ioctl.unkn
 TEST("ioctl/refresh_counting", "ioctl.REFRESH", "PB-12")
 {
 	EXPECT_ERR(ioctl(open_self(RAW_CYCLES), PERF_EVENT_IOC_REFRESH, 1), EINVAL);
+}
+
+TEST("ioctl/modify_attributes", "ioctl.MODIFY_ATTRIBUTES", "Linux 6.12: breakpoints only")
+{
+	struct perf_event_attr a = attr_of(RAW_CYCLES);
+	int fd = open_self(RAW_CYCLES);
+
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a), EOPNOTSUPP);
+	a.type = PERF_TYPE_SOFTWARE;
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a), EINVAL);
+	a.size = 13;
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a), E2BIG);
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, NULL), EFAULT);
 }

@@ -178,6 +178,40 @@ TEST("poll/end_of_family", "poll attr.inherit", "Linux is_event_hup")
 	EXPECT(now_ns() - start > 100000000, "too early");
 }
 
+/* An event that an exec removes is over like one whose task has ended. */
+TEST("poll/removed_by_exec", "poll attr.remove_on_exec", "Linux 6.12")
+{
+	struct perf_event_attr a = sampling(TASK_CLOCK, 1000000, PERF_SAMPLE_TID);
+	int go[2], fd;
+	char c = 0;
+	pid_t kid;
+
+	NEED(pipe(go));
+	kid = fork();
+	if (!kid) {
+		char *const argv[] = { "ptest-helper", "1500", NULL };
+		char *const env[] = { NULL };
+
+		if (read(go[0], &c, 1) != 1)
+			_exit(1);
+		nap_ms(50);
+		execve("/proc/self/exe", argv, env);
+		_exit(1);
+	}
+	a.remove_on_exec = 1;
+	NEED(fd = perf_open(&a, kid, -1, -1, 0));
+	ring_map(fd, 1, PROT_READ | PROT_WRITE);
+	u64 start = now_ns();
+
+	NEED(write(go[1], &c, 1));
+	struct pollfd p = { fd, POLLIN, 0 };
+
+	EXPECT_EQ(poll(&p, 1, 4000), 1);
+	EXPECT_EQ(p.revents, POLLHUP);
+	EXPECT(now_ns() - start < 1300000000, "only when the task ended");
+	reap(kid);
+}
+
 TEST("poll/epoll", "epoll", "perf record uses poll, others epoll")
 {
 	struct perf_event_attr a = sampling(TASK_CLOCK, 1000000, PERF_SAMPLE_TID);

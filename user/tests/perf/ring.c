@@ -432,6 +432,51 @@ TEST("ring/mlock_limit", "mmap sysctl.perf_event_mlock_kb", "PB-36")
 	write_long(PARANOID, paranoid);
 }
 
+/* Processes of one user share its allowance, another user has one of its own. */
+TEST("ring/mlock_per_user", "mmap sysctl.perf_event_mlock_kb", "Linux: user->locked_vm")
+{
+	struct perf_event_attr a = sampling(TASK_CLOCK, 1000000, PERF_SAMPLE_IP);
+	long paranoid = read_long(PARANOID), kb = read_long("/proc/sys/kernel/perf_event_mlock_kb");
+	unsigned fits = 1, uids[3] = { 1000, 1000, 1001 };
+	int ready[2], go[2], st[3];
+	pid_t pid[3];
+	char c = 0;
+
+	while ((fits * 2 + 1) * 4 <= kb * nr_cpus())
+		fits *= 2;
+	a.exclude_kernel = 1;
+	NEED(write_long(PARANOID, 2));
+	NEED(pipe(ready));
+	NEED(pipe(go));
+	for (int i = 0; i < 3; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			struct { unsigned long c, m; } lim = { 0, 0 };
+			int fd;
+
+			NEED(syscall(SYS_prlimit64, 0, 8, &lim, NULL));
+			NEED(setuid(uids[i]));
+			NEED(fd = open_attr(&a));
+			errno = 0;
+			void *p = map_pages(fd, 1 + fits, PROT_READ | PROT_WRITE);
+			int err = p == MAP_FAILED ? errno : 0;
+
+			NEED(write(ready[1], &c, 1));
+			NEED(read(go[0], &c, 1));	/* it keeps what it has until all have tried */
+			_exit(err);
+		}
+		NEED(read(ready[0], &c, 1));
+	}
+	for (int i = 0; i < 3; i++)
+		NEED(write(go[1], &c, 1));
+	for (int i = 0; i < 3; i++)
+		waitpid(pid[i], &st[i], 0);
+	write_long(PARANOID, paranoid);
+	EXPECT_EQ(WEXITSTATUS(st[0]), 0);
+	EXPECT_EQ(WEXITSTATUS(st[1]), EPERM);
+	EXPECT_EQ(WEXITSTATUS(st[2]), 0);
+}
+
 TEST("ring/family_lost", "PERF_FORMAT_LOST attr.inherit", "issue: sums")
 {
 	struct perf_event_attr a = sampling(SWITCHES, 1, PERF_SAMPLE_TID);
