@@ -15,12 +15,13 @@ APPEND ?=#		more kernel command line
 TIMEOUT ?=#		seconds for a scripted run
 T ?=#			test-guest: only these tests or areas (T=ring, T=ring/lost)
 SHARE ?= build/share#	folder of this machine that the guest of make run and make gdb sees at /mnt
+FLAME ?= mixed#	make flamegraph: the program, with its arguments
 export KERNEL MACHINE SMP MEM CPU GIC ICOUNT INITRD APPEND TIMEOUT
 
 # With KERNEL=linux nothing of Perch's kernel need build.
 BOOT := $(if $(filter perch,$(KERNEL)),$(BUILD)/Image) $(BUILD)/initramfs.cpio
 
-.PHONY: setup run gdb demo test test-host test-guest test-checks test-perf test-soak record-expected bench bench-check help
+.PHONY: setup run gdb demo flamegraph test test-host test-guest test-checks test-perf test-soak record-expected bench bench-check help
 setup:
 	$(Q)scripts/setup
 
@@ -36,6 +37,15 @@ gdb: setup
 demo: setup
 	$(Q)$(MAKE) $(BOOT)
 	$(Q)scripts/demo
+
+# What a program and the kernel below it spend their time on, as a picture.
+flamegraph: setup
+	$(Q)$(MAKE) $(BOOT)
+	$(Q)scripts/qemu-run --body --append quiet --share '$(SHARE)' --cmd 'perf record -q -F 999 -g -o /mnt/flame.data $(FLAME) && \
+		perf script -i /mnt/flame.data >/mnt/flame.txt'
+	$(Q)scripts/flamegraph --title '$(FLAME) on Perch: cycles' '$(SHARE)/flame.txt' >$(BUILD)/flame.svg.tmp
+	$(Q)mv $(BUILD)/flame.svg.tmp $(BUILD)/flame.svg
+	@echo '$(BUILD)/flame.svg is ready: open it in a browser'
 
 # The second. Every lane prints its own lines; the last line is the sum.
 test: setup
@@ -137,6 +147,7 @@ help:
 	@echo '  make record-expected   record what Linux answers again (user/tests/expected)'
 	@echo '  make run         a busybox shell; Ctrl-A X leaves'
 	@echo '  make gdb         the same, stopped at the first instruction, with gdb attached'
+	@echo '  make flamegraph  records a program in the guest and draws build/flame.svg'
 	@echo '  make check-simd  the kernel touches no SIMD register outside fpsimd_*'
 	@echo '  make setup, clean, help'
 	@echo
