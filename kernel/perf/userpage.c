@@ -24,12 +24,10 @@
 
 #define PAGE_4K 4096u
 
-static u64 user_mult_ns(u64 cycles, u32 mult, u32 shift)
-{
-	return (u64)(((unsigned __int128)cycles * mult) >> shift);
-}
-
-/* How user space computes the present: time_zero + (counter * mult >> shift) is host_now(). */
+/*
+ * How user space computes the present: time_zero + (counter * mult >> shift), which is host_now() with a
+ * zero of 0 (host_user_clock); time_offset takes it back to what has passed since now, the moment of the times.
+ */
 static void fill_clock(struct perf_event_mmap_page *p, u64 now)
 {
 	u64 counter;
@@ -37,8 +35,8 @@ static void fill_clock(struct perf_event_mmap_page *p, u64 now)
 
 	if (!host_user_clock(&mult, &shift, &counter))
 		return;
-	p->time_zero = now - user_mult_ns(counter, mult, shift);
-	p->time_offset = p->time_zero - now;
+	p->time_zero = 0;
+	p->time_offset = -now;
 	if (shift == 32) {
 		shift = 31;
 		mult >>= 1;

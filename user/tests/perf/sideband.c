@@ -57,6 +57,44 @@ TEST("sideband/comm", "PERF_RECORD_COMM attr.comm", "PB-42 PB-57")
 	}
 }
 
+#ifdef __aarch64__
+/* The present by perf's clock, as the control page says. */
+static u64 page_clock(const volatile struct perf_event_mmap_page *p)
+{
+	u64 cycles, seq, zero, mult, shift;
+
+	do {
+		seq = p->lock;
+		__asm__ volatile("dmb ishld" ::: "memory");
+		zero = p->time_zero, mult = p->time_mult, shift = p->time_shift;
+		__asm__ volatile("dmb ishld" ::: "memory");
+	} while (p->lock != seq);
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(cycles) :: "memory");
+	return zero + (u64)((unsigned __int128)cycles * mult >> shift);
+}
+
+TEST("sideband/user_clock", "PERF_SAMPLE_TIME page.time_zero", "perf test: Convert perf time to TSC")
+{
+	struct perf_event_attr a = sideband();
+	u64 before, after, time;
+	struct ring r;
+	int fd;
+
+	a.comm = 1;
+	r = tape(&a, &fd);
+	EXPECT(r.page->cap_user_time_zero, "no cap_user_time_zero");
+	for (unsigned n = 0; n < 50; n++) {
+		before = page_clock(r.page);
+		prctl(PR_SET_NAME, "clock");
+		after = page_clock(r.page);
+		EXPECT(ring_next(&r, &rec), "no record %u", n);
+		time = *(u64 *)(rec.bytes + rec.h.size - 8);
+		EXPECT(before < time && time < after, "%u: %lu is not between %lu and %lu", n, (long)time, (long)before,
+		       (long)after);
+	}
+}
+#endif
+
 struct task_rec { struct perf_event_header h; u32 pid, ppid, tid, ptid; u64 time; u32 tpid, ttid; u64 ttime; };
 
 TEST("sideband/fork_exit", "PERF_RECORD_FORK PERF_RECORD_EXIT attr.task", "PB-57")
