@@ -34,10 +34,12 @@ long perf_prctl(bool enable);
 
 /*
  * In fork/clone, in the parent, before child can run or be found by its id; its slot
- * (host_task_slot) is NULL. thread: CLONE_THREAD. Copies inherited events. May fail (-ENOMEM):
- * then fork must fail with that error; nothing is left behind. P.
+ * (host_task_slot) is NULL. Copies inherited events. May fail (-ENOMEM): then fork must fail with
+ * that error; nothing is left behind. P.
  */
-int perf_fork(struct task *child, bool thread);
+#define PERF_FORK_THREAD	1u	/* CLONE_THREAD */
+#define PERF_FORK_NO_HANDLERS	2u	/* CLONE_CLEAR_SIGHAND */
+int perf_fork(struct task *child, u32 flags);
 /* Fork failed after perf_fork had succeeded: undo it. child never ran. P. */
 void perf_fork_undo(struct task *child);
 /* The child exists (has its id and parent) and is about to be made runnable: side-band FORK. P. */

@@ -386,7 +386,7 @@ void count_pause(struct perf_event *e);		/* o: stop counting, keep the counter; 
 void count_resume(struct perf_event *e);
 
 /* inherit.c */
-int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, bool thread);	/* P, m */
+int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, u32 flags);	/* P, m */
 void family_fold(struct perf_event *child);	/* m: child is detached; frees it */
 void family_kill(struct perf_event *root);	/* m: detaches and frees all copies */
 

@@ -15,10 +15,12 @@
 
 static u64 next_clone_id = 1;	/* m */
 
-static bool wanted(const struct perf_event *e, bool thread)
+static bool wanted(const struct perf_event *e, u32 flags)
 {
-	/* sigtrap events go only to tasks without handlers, which Perch's clone does not make. */
-	return e->attr.inherit && (!e->attr.inherit_thread || thread) && !e->attr.sigtrap;
+	if (!e->attr.inherit || (e->attr.inherit_thread && !(flags & PERF_FORK_THREAD)))
+		return false;
+	/* Without its handler the child would die of the first SIGTRAP. */
+	return !(e->attr.sigtrap && (flags & PERF_FORK_NO_HANDLERS));
 }
 
 /* Will the copy be what from is? Not after an error, nor when from has used up its enable_on_exec, which
@@ -106,7 +108,7 @@ static void drop_copies(struct perf_ctx *ctx)
 }
 
 /* Copy the events of parent (pinned) that child, which does not run yet, inherits. 0 or -ENOMEM. */
-int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, bool thread)
+int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, u32 flags)
 {
 	struct perf_ctx *ctx = ctx_alloc(child->task);
 	struct perf_event *e;
@@ -119,7 +121,7 @@ int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, bool thread)
 		all &= alike(e);
 		if (!is_leader(e))
 			continue;
-		if (!wanted(e, thread))
+		if (!wanted(e, flags))
 			all = false;
 		else
 			err = inherit_group(e, ctx);

@@ -51,7 +51,7 @@ static struct perf_ctx *pin_own_ctx(struct perf_task *pt)
 	return ctx;
 }
 
-int perf_fork(struct task *child, bool thread)
+int perf_fork(struct task *child, u32 flags)
 {
 	struct perf_task *pt = peek(host_current()), *cpt;
 	struct perf_ctx *ctx;
@@ -63,7 +63,7 @@ int perf_fork(struct task *child, bool thread)
 	ctx = pin_own_ctx(pt);
 	if (ctx) {
 		cpt = perf_task_get(child);
-		err = cpt ? inherit_ctx(ctx, cpt, thread) : -ENOMEM;
+		err = cpt ? inherit_ctx(ctx, cpt, flags) : -ENOMEM;
 		ctx_unpin(ctx);
 	}
 	host_mutex_unlock(&perf_mutex);

@@ -194,7 +194,9 @@ static int copy_thread(struct fork *f, struct pt_regs *regs)
 
 static int copy_perf(struct fork *f)
 {
-	int err = perf_fork(f->t, f->a->flags & CLONE_THREAD);
+	u32 flags = (f->a->flags & CLONE_THREAD ? PERF_FORK_THREAD : 0) |
+		    (f->a->flags & CLONE_CLEAR_SIGHAND ? PERF_FORK_NO_HANDLERS : 0);
+	int err = perf_fork(f->t, flags);
 
 	f->perf_done = !err;
 	return err;

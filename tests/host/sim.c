@@ -396,7 +396,7 @@ struct task *sim_fork(bool thread)
 	t->embryo = true;
 	if (thread)
 		t->tgid = host_current()->tgid;
-	if (perf_fork(t, thread)) {
+	if (perf_fork(t, thread ? PERF_FORK_THREAD : 0)) {
 		HOST_ASSERT(!t->perf);
 		host_task_put(t);
 		return NULL;

@@ -309,6 +309,42 @@ TEST("signal/sigtrap_refused", "attr.sigtrap", "Linux 6.12")
 	EXPECT_ERR(perf_open(&a, 0, -1, -1, 0), EINVAL);
 }
 
+#ifndef CLONE_CLEAR_SIGHAND
+#define CLONE_CLEAR_SIGHAND 0x100000000ull
+#endif
+
+/* A child that spins: how it ended. flags: of clone3. */
+static int spinning_child(u64 flags)
+{
+	u64 args[8] = { flags, 0, 0, 0, SIGCHLD };
+	int status;
+	pid_t kid = (pid_t)syscall(SYS_clone3, args, sizeof(args));
+
+	NEED(kid);
+	if (!kid) {
+		traps = 0;
+		spin_ms(20);
+		_exit(traps ? 42 : 0);
+	}
+	NEED(waitpid(kid, &status, 0));
+	return status;
+}
+
+TEST("signal/sigtrap_inherit", "attr.sigtrap attr.inherit", "kernel selftest perf_events/remove_on_exec")
+{
+	struct perf_event_attr a = trap_attr(CPU_CLOCK, 2000000);
+	int status, fd;
+
+	a.inherit = 1;
+	fd = open_attr(&a);
+	catch_trap();
+	ioc(fd, PERF_EVENT_IOC_ENABLE, 0);
+	status = spinning_child(0);
+	EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 42, "with the handler: status %x", status);
+	status = spinning_child(CLONE_CLEAR_SIGHAND);	/* it would die of the first one */
+	EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0, "without: status %x", status);
+}
+
 TEST("signal/sigtrap_threads", "attr.sigtrap attr.inherit_thread", "kernel selftest perf_events/sigtrap_threads")
 {
 	struct perf_event_attr a = trap_attr(CPU_CLOCK, 1000000);
