@@ -91,8 +91,14 @@ static ssize_t do_sendfile(struct file *out, struct file *in, uaddr uoff, size_t
 	}
 	if (in == out)		/* its position cannot be two things at once */
 		return -EINVAL;
+	/* Not held over the copy, which takes out's: two calls that copy in both directions would each
+	 * wait for the other. */
 	mutex_lock(&in->pos_lock);
-	ret = copy_loop(in, &in->pos, out, NULL, count);
+	pos = in->pos;
+	mutex_unlock(&in->pos_lock);
+	ret = copy_loop(in, &pos, out, NULL, count);
+	mutex_lock(&in->pos_lock);
+	in->pos = pos;
 	mutex_unlock(&in->pos_lock);
 	return ret;
 }
