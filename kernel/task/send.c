@@ -299,10 +299,12 @@ void force_signal_info(const struct siginfo_abi *info)
 {
 	struct task *t = current;
 	int sig = info->signo;
-	struct sigaction_abi *sa = &t->sighand->action[sig - 1];
-	u64 flags = spin_lock_irqsave(&task_lock);
+	struct sigaction_abi *sa;
+	u64 flags;
 
 	ASSERT(sig_valid(sig) && !(t->flags & TF_KTHREAD));
+	flags = spin_lock_irqsave(&task_lock);
+	sa = &t->sighand->action[sig - 1];
 	spin_lock(&t->sighand->lock);
 	if (sig_in(sig, t->blocked) || sa->handler == SIG_IGN) {
 		sa->handler = SIG_DFL;

@@ -49,13 +49,13 @@ static struct { s64 maxerror, esterror, constant; s32 status; } state = {
 
 static long step(const struct timex_abi *t)
 {
-	s64 sub = t->modes & ADJ_NANO ? t->time.tv_usec : t->time.tv_usec * NSEC_PER_USEC;
+	s64 unit = t->modes & ADJ_NANO ? 1 : NSEC_PER_USEC;
 	s64 ns;
 
-	if (t->time.tv_usec < 0 || sub >= NSEC_PER_SEC)
+	if (t->time.tv_usec < 0 || t->time.tv_usec >= NSEC_PER_SEC / unit)
 		return -EINVAL;
 	if (__builtin_mul_overflow(t->time.tv_sec, NSEC_PER_SEC, &ns) ||
-	    __builtin_add_overflow(ns, sub, &ns) ||
+	    __builtin_add_overflow(ns, t->time.tv_usec * unit, &ns) ||
 	    __builtin_add_overflow(ns, clock_ns(CLOCK_REALTIME), &ns) || ns < ktime_now())
 		return -EINVAL;
 	realtime_set(ns);

@@ -143,10 +143,11 @@ static struct timeval64 to_timeval(u64 ns)
 
 static int from_timeval(const struct timeval64 *tv, u64 *ns)
 {
-	struct timespec64 ts = { tv->tv_sec, tv->tv_usec * NSEC_PER_USEC };
+	struct timespec64 ts = { .tv_sec = tv->tv_sec };
 
 	if ((u64)tv->tv_usec >= USEC_PER_SEC || tv->tv_sec < 0)
 		return -EINVAL;
+	ts.tv_nsec = tv->tv_usec * NSEC_PER_USEC;
 	*ns = timespec_to_ktime(&ts);
 	return 0;
 }
