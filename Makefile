@@ -44,17 +44,18 @@ KFLAGS := -std=gnu11 -O2 -g -ffreestanding -mgeneral-regs-only -fno-pie -no-pie 
 	-fno-asynchronous-unwind-tables -march=armv8-a $(WARN) \
 	-nostdinc $(INCLUDES) -isystem $(THIRD)/include -isystem $(shell $(CC) -print-file-name=include 2>/dev/null) \
 	-D__PERCH__ -fmacro-prefix-map=$(CURDIR)/=
+# DEBUG=1: every detector (kernel/debug/README.md). Use a build directory of its own: make DEBUG=1 BUILD=build/debug
+# No check of alignment: pointers into user memory may be misaligned, and then &pointer->member is, too.
 ifeq ($(DEBUG),1)
-KFLAGS += -DPERCH_DEBUG
-endif
-ifeq ($(UBSAN),1)
-KFLAGS += -fsanitize=undefined -fno-sanitize=alignment
+KFLAGS += -DPERCH_DEBUG -DPERCH_LOCKCHECK -DPERCH_KASAN -fstack-protector-strong \
+	-fsanitize=undefined -fno-sanitize=alignment -fsanitize=kernel-address --param=asan-instrumentation-with-call-threshold=0 --param=asan-stack=0 \
+	--param=asan-globals=0
 endif
 KFLAGS += $(KCFLAGS)
 DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
 
 KLDFLAGS := -static -nostdlib --build-id=sha1 -z max-page-size=4096 -z noexecstack \
-	--no-warn-rwx-segments --fatal-warnings
+	--no-warn-rwx-segments --fatal-warnings $(if $(filter 1,$(DEBUG)),--wrap=memcpy --wrap=memmove --wrap=memset)
 THIRD_LIBS := $(addprefix $(THIRD)/lib/,libfdt.a libz.a libzstd.a libc.a)
 KLIBS := --start-group $(THIRD_LIBS) $(shell $(CC) -print-libgcc-file-name 2>/dev/null) --end-group
 
@@ -62,7 +63,7 @@ KLIBS := --start-group $(THIRD_LIBS) $(shell $(CC) -print-libgcc-file-name 2>/de
 
 rwildcard = $(foreach d,$(wildcard $(1:=/*)),$(call rwildcard,$d,$2) $(filter $(subst *,%,$2),$d))
 KSRC := $(filter-out arch/arm64/vdso/%,$(sort $(call rwildcard,arch/arm64 drivers kernel lib,*.c *.S)))
-KSRC := $(filter-out %.lds.S,$(KSRC))
+KSRC := $(filter-out %.lds.S $(if $(filter 1,$(DEBUG)),,kernel/debug/%),$(KSRC))
 KOBJ := $(patsubst %,$(BUILD)/%.o,$(KSRC))
 LDS := $(BUILD)/perch.lds
 
@@ -87,10 +88,15 @@ $(BUILD)/.flags: FORCE
 .PHONY: FORCE
 FORCE:
 
+# The detectors do not detect themselves.
+$(BUILD)/kernel/debug/%.c.o: FILE_FLAGS := -fno-sanitize=all -fno-stack-protector
+$(BUILD)/kernel/debug/selftest.c.o: FILE_FLAGS :=
+$(BUILD)/kernel/mm/page.c.o $(BUILD)/kernel/mm/slab.c.o $(BUILD)/kernel/mm/bootmem.c.o: \
+	FILE_FLAGS := -fno-sanitize=kernel-address
 $(BUILD)/%.c.o: %.c $(BUILD)/.flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(KFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(KFLAGS) $(FILE_FLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(BUILD)/%.S.o: %.S $(BUILD)/.flags
 	$(call say,AS,$<)
@@ -115,8 +121,8 @@ $(BUILD)/Image: $(BUILD)/perch
 # --- vDSO: a small shared object, embedded by arch/arm64/vdso.S --------------------------------------------
 
 VDSO_FLAGS = $(filter-out -fno-pie -no-pie -mcmodel=small \
-	-fno-asynchronous-unwind-tables -fsanitize=%,$(KFLAGS)) \
-	-fPIC -fvisibility=hidden -fasynchronous-unwind-tables -DPERCH_VDSO
+	-fno-asynchronous-unwind-tables -fsanitize=% --param=% -fstack-protector-strong \
+	-DPERCH_LOCKCHECK -DPERCH_KASAN,$(KFLAGS)) -fPIC -fvisibility=hidden -fasynchronous-unwind-tables -DPERCH_VDSO
 $(BUILD)/arch/arm64/vdso/%.c.o: arch/arm64/vdso/%.c $(BUILD)/.flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

@@ -21,7 +21,7 @@ export KERNEL MACHINE SMP MEM CPU GIC ICOUNT INITRD APPEND TIMEOUT
 # With KERNEL=linux nothing of Perch's kernel need build.
 BOOT := $(if $(filter perch,$(KERNEL)),$(BUILD)/Image) $(BUILD)/initramfs.cpio
 
-.PHONY: setup run gdb demo flamegraph test test-host test-guest test-checks test-perf test-soak record-expected bench bench-check help
+.PHONY: setup run gdb demo flamegraph test test-host test-guest test-checks test-perf test-debug test-soak soak record-expected bench bench-check help
 setup:
 	$(Q)scripts/setup
 
@@ -50,6 +50,7 @@ flamegraph: setup
 # The second. Every lane prints its own lines; the last line is the sum.
 test: setup
 	$(Q)$(MAKE) all $(BUILD)/debian.cpio
+	$(Q)$(MAKE) DEBUG=1 BUILD=$(BUILD)/debug kernel
 	$(Q)scripts/test-all
 
 test-host:
@@ -68,6 +69,12 @@ test-perf: setup
 	$(Q)$(MAKE) $(BOOT)
 	$(Q)scripts/test-all perf
 
+test-debug: setup
+	$(Q)$(MAKE) $(BOOT)
+	$(Q)$(MAKE) DEBUG=1 BUILD=$(BUILD)/debug kernel
+	$(Q)scripts/test-all debug
+
+soak: test-soak
 test-soak: setup
 	$(Q)$(MAKE) $(BOOT) $(BUILD)/debian.cpio
 	$(Q)scripts/test-all soak
@@ -141,6 +148,7 @@ help:
 	@echo '  make test-guest  the suite of the perf system calls in the guest; T=ring/lost: one test; KERNEL=linux: the reference'
 	@echo '  make test-checks shell and C checks in the guest, compared with what Linux answers'
 	@echo '  make test-perf   the real perf in the guest, compared with what it prints on Linux'
+	@echo '  make test-debug  the kernel with every detector on (make DEBUG=1 BUILD=build/debug): checks, ptest, faults on purpose'
 	@echo '  make test-soak   long runs: pipelines, forks, bad arguments, stress-ng, low memory'
 	@echo '  make bench       operations of perf on Linux and on Perch: instructions, and wall time (RUNS=N)'
 	@echo '  make bench-check Perch'"'"'s instructions against the recorded ones: no row more than 5 % worse'
@@ -153,5 +161,5 @@ help:
 	@echo
 	@echo 'Knobs (make run SMP=8 GIC=2)'
 	@sed -n 's/^\([A-Z]*\) ?=\([^#]*\)#[\t ]*\(.*\)/  \1\t\2\t\3/p' qemu.mk | expand -t 12,24
-	@printf '  %-9s %-11s %s\n' INITRD '' 'initramfs (build/initramfs.cpio)' V '' '1: show the commands' DEBUG '' '1: more assertions (-DPERCH_DEBUG)' \
-		UBSAN '' '1: -fsanitize=undefined' PERCH_CACHE '' 'where scripts/setup keeps things (~/.cache/perch)'
+	@printf '  %-9s %-11s %s\n' INITRD '' 'initramfs (build/initramfs.cpio)' V '' '1: show the commands' DEBUG '' '1: every detector: locks, addresses, undefined behaviour (kernel/debug)' \
+		PERCH_CACHE '' 'where scripts/setup keeps things (~/.cache/perch)'

@@ -5,6 +5,7 @@
  * becomes /init. The boot CPU's own context ends up as its idle task.
  */
 #include <perch/boot.h>
+#include <perch/debug.h>
 #include <perch/fs.h>
 #include <perch/mm.h>
 #include <perch/perf.h>
@@ -100,6 +101,7 @@ static int kernel_init(void *unused)
 	devices_init();
 	arch_init_late();
 	tty_init();
+	debug_init();
 	unpack_initramfs();
 	open_console();
 	pr_info("boot: %lu ms to init\n", (long)(ktime_now() / NSEC_PER_MSEC));
@@ -117,6 +119,7 @@ void kernel_main(void)
 	pr_info("Perch %s: %s\n", perch_version, boot_cmdline[0] ? boot_cmdline : "(no command line)");
 	pr_info("memory: %lu MiB, %lu MiB free\n", (long)(mem_stats.total_pages >> 8),
 		(long)(mem_stats.free_pages >> 8));
+	stack_canary_init();
 	sched_init();
 	arch_init_irq();
 	time_init();

@@ -6,6 +6,7 @@
 #include <perch/atomic.h>
 #include <perch/boot.h>
 #include <perch/cpu.h>
+#include <perch/lockcheck.h>
 #include <perch/printk.h>
 #include <perch/smp.h>
 #include <perch/task.h>
@@ -22,6 +23,7 @@ static bool enter_panic(void)
 	irq_disable();
 	if (atomic_xchg(&panicking, 1))
 		return false;
+	lockcheck_off();
 	smp_stop_others();
 	printk_panic_mode();
 	return true;

@@ -7,6 +7,7 @@
  */
 #include <asm/ptrace.h>
 #include <perch/fs.h>
+#include <perch/lockcheck.h>
 #include <perch/syscall.h>
 #include <perch/task.h>
 #include <string.h>
@@ -64,6 +65,7 @@ void syscall_dispatch(struct pt_regs *regs)
 		a[0] = table[nr](a[0], a[1], a[2], a[3], a[4], a[5]);
 	else
 		a[0] = syscall_unknown(nr);
+	lockcheck_user_return(nr);
 }
 
 void syscall_unknown_show(struct textbuf *b)

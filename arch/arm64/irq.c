@@ -13,6 +13,7 @@
 #include <perch/cpu.h>
 #include <perch/errno.h>
 #include <perch/irq.h>
+#include <perch/lockcheck.h>
 #include <perch/page.h>
 #include <perch/printk.h>
 #include <perch/sched.h>
@@ -185,11 +186,12 @@ void irq_dispatch(struct pt_regs *regs)
 {
 	struct cpu *c = this_cpu();
 	struct pt_regs *outer = interrupted[c->id];
-	u32 ack = gic->ack(), intid = ack & 0x3ff;
+	u32 ack = gic->ack(), intid = ack & 0x3ff, held;
 
 	if (intid >= GIC_SPURIOUS)
 		return;
 	interrupted[c->id] = regs;
+	held = lockcheck_irq_enter();
 	c->irq_depth++;
 	c->irq_count++;
 	if (intid < 16) {
@@ -200,5 +202,6 @@ void irq_dispatch(struct pt_regs *regs)
 		gic->eoi(ack);
 	}
 	c->irq_depth--;
+	lockcheck_irq_exit(held);
 	interrupted[c->id] = outer;
 }

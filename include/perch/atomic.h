@@ -42,8 +42,12 @@
 	__atomic_compare_exchange_n(p, &_o, new, false, __ATOMIC_ACQ_REL,	\
 				    __ATOMIC_ACQUIRE); })
 
-/* A count of owners. Starts at 1; reaching 0 gives the object to whoever saw it. */
+/*
+ * A count of owners. Starts at 1; reaching 0 gives the object to whoever saw it. A count near the end of
+ * its range is a leak or an attack: it must not wrap to 0 while owners exist, so it ends the machine.
+ */
 typedef struct { int n; } refcount;
+#define REF_MAX	0x3fffffff
 
 static inline void ref_init(refcount *r, int n)
 {
@@ -60,7 +64,9 @@ static inline void ref_get(refcount *r)
 {
 	int old = __atomic_fetch_add(&r->n, 1, __ATOMIC_RELAXED);
 
-	ASSERT(old > 0);
+	if (unlikely(old <= 0 || old > REF_MAX))
+		panic(old <= 0 ? "refcount %p: taken from %d, nobody owned it"
+			       : "refcount %p: %d references are too many", (void *)r, old);
 }
 
 /* The caller found the object in a table: fails if its last owner has gone. */
@@ -80,7 +86,8 @@ static inline bool __must_check ref_put(refcount *r)
 {
 	int n = atomic_sub_return(&r->n, 1);
 
-	ASSERT(n >= 0);
+	if (unlikely(n < 0))
+		panic("refcount %p: put once too often (%d)", (void *)r, n);
 	return n == 0;
 }
 

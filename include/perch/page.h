@@ -77,6 +77,7 @@ void *kcalloc(size_t n, size_t size);	/* NULL also when n*size overflows */
 void *krealloc(void *p, size_t size);
 void kfree(void *p);
 size_t ksize(const void *p);
+void *kmalloc_slot(const void *p, u32 *size);	/* for reports: the slot of a PG_SLAB page that p points into */
 char *kstrdup(const char *s);
 __printf(1, 2) char *kasprintf(const char *fmt, ...);
 

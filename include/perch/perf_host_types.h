@@ -15,19 +15,20 @@
 
 typedef spinlock host_spinlock;
 #define HOST_SPIN_INIT SPINLOCK_INIT
-static inline void host_spin_init(host_spinlock *l) { spin_init(l); }
+#define host_spin_init(l) spin_init(l)	/* macros: a lock class for each caller */
 static inline void host_spin_lock(host_spinlock *l) { spin_lock(l); }
+#define host_spin_lock_nested(l) spin_lock_nested(l, 1)
 static inline void host_spin_unlock(host_spinlock *l) { spin_unlock(l); }
 static inline bool host_spin_held(const host_spinlock *l) { return spin_is_locked(l); }
 
 typedef struct mutex host_mutex;
-static inline void host_mutex_init(host_mutex *m) { mutex_init(m); }
+#define host_mutex_init(m) mutex_init(m)
 static inline void host_mutex_lock(host_mutex *m) { mutex_lock(m); }
 static inline void host_mutex_unlock(host_mutex *m) { mutex_unlock(m); }
 static inline bool host_mutex_held(const host_mutex *m) { return mutex_held(m); }
 
 typedef struct waitq host_waitq;
-static inline void host_waitq_init(host_waitq *q) { waitq_init(q); }
+#define host_waitq_init(q) waitq_init(q)
 
 struct host_timer {
 	struct timer timer;

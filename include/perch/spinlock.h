@@ -15,6 +15,33 @@
 
 #include <perch/atomic.h>
 #include <perch/cpu.h>
+#include <perch/lockcheck.h>
+
+#ifdef PERCH_LOCKCHECK	/* kernel/debug/lockcheck.c */
+
+typedef struct {
+	u32 locked;
+	u32 owner;			/* CPU + 1 while locked */
+	struct lock_class *class;	/* NULL: static, not met yet */
+} spinlock;
+
+#define SPINLOCK_INIT { 0, 0, NULL }
+#define spin_init(l)	spin_init_class(l, LOCK_CLASS(#l))
+static inline void spin_init_class(spinlock *l, struct lock_class *class)
+{
+	l->locked = l->owner = 0;
+	l->class = class;
+}
+
+bool spin_trylock(spinlock *l);
+void spin_lock(spinlock *l);
+/* The second lock of a class, where the callers have an order (say which at the call). sub 1 or 2. */
+void spin_lock_nested(spinlock *l, u32 sub);
+void spin_unlock(spinlock *l);
+void irq_state_bad(const char *what) __noreturn;
+#define IRQ_ASSERT(c, what)	do { if (unlikely(!(c))) irq_state_bad(what); } while (0)
+
+#else
 
 typedef struct { u32 locked; } spinlock;
 
@@ -23,11 +50,6 @@ typedef struct { u32 locked; } spinlock;
 static inline void spin_init(spinlock *l)
 {
 	l->locked = 0;
-}
-
-static inline bool spin_is_locked(const spinlock *l)
-{
-	return atomic_read(&l->locked);
 }
 
 static inline bool spin_trylock(spinlock *l)
@@ -43,11 +65,20 @@ static inline void spin_lock(spinlock *l)
 	while (!spin_trylock(l))
 		cpu_relax();
 }
+#define spin_lock_nested(l, sub) spin_lock(l)
 
 static inline void spin_unlock(spinlock *l)
 {
 	this_cpu()->spin_depth--;
 	store_release(&l->locked, 0);
+}
+#define IRQ_ASSERT(c, what)	((void)0)
+
+#endif
+
+static inline bool spin_is_locked(const spinlock *l)
+{
+	return atomic_read(&l->locked);
 }
 
 static inline u64 __must_check spin_lock_irqsave(spinlock *l)
@@ -60,12 +91,14 @@ static inline u64 __must_check spin_lock_irqsave(spinlock *l)
 
 static inline void spin_unlock_irqrestore(spinlock *l, u64 flags)
 {
+	IRQ_ASSERT(irqs_off(), "spin_unlock_irqrestore with IRQs on");
 	spin_unlock(l);
 	irq_restore(flags);
 }
 
 static inline void spin_lock_irq(spinlock *l)
 {
+	IRQ_ASSERT(!irqs_off(), "spin_lock_irq with IRQs off: use spin_lock_irqsave");
 	irq_disable();
 	spin_lock(l);
 }

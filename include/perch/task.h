@@ -15,6 +15,7 @@
 
 #include <asm/thread.h>		/* struct thread: saved registers, FP state, TLS */
 #include <perch/cred.h>
+#include <perch/debug.h>
 #include <perch/heap.h>
 #include <perch/list.h>
 #include <perch/signal.h>
@@ -129,6 +130,10 @@ struct task {
 	bool in_execve;
 	bool frozen_stop;		/* stopped by job control (s) */
 	struct task *free_next;		/* list of dead tasks that wait to be freed */
+#ifdef PERCH_LOCKCHECK
+	struct held_locks held;		/* mutexes (o) */
+	struct failpoint fail;		/* (o) */
+#endif
 };
 #define JC_STOP_PENDING	1		/* a group stop is on and this thread has yet to join it */
 

@@ -25,6 +25,33 @@ int cmpxchg_user32(u32 __user *p, u32 *old, u32 expected, u32 new);
 /* Make sure a page of user memory can be written before taking locks: 0 or -EFAULT. */
 int fault_in_writeable(void __user *p, size_t n);
 
+#ifdef PERCH_LOCKCHECK	/* each call checks that it may sleep, and the kernel's side of the copy */
+#include <perch/debug.h>
+#include <perch/kasan.h>
+#include <perch/lockcheck.h>
+#define user_copy_pc()	({ u64 _pc; __asm__("adr %0, ." : "=r"(_pc)); _pc; })
+#define copy_from_user(d, s, n) ({						\
+	void *_d = (d);								\
+	size_t _n = (n);							\
+	might_fault();								\
+	kasan_check(_d, _n, true);						\
+	fail_step(FAIL_USER_COPY, user_copy_pc()) ? _n : (copy_from_user)(_d, s, _n); })
+#define copy_to_user(d, s, n) ({						\
+	const void *_s = (s);							\
+	size_t _n = (n);							\
+	might_fault();								\
+	kasan_check(_s, _n, false);						\
+	fail_step(FAIL_USER_COPY, user_copy_pc()) ? _n : (copy_to_user)(d, _s, _n); })
+#define clear_user(d, n)		({ might_fault(); (clear_user)(d, n); })
+#define strncpy_from_user(d, s, n) ({						\
+	char *_d = (d);								\
+	size_t _n = (n);							\
+	might_fault();								\
+	kasan_check(_d, _n, true);						\
+	(strncpy_from_user)(_d, s, _n); })
+#define strnlen_user(s, n)		({ might_fault(); (strnlen_user)(s, n); })
+#endif
+
 #define get_user(x, p)	(copy_from_user(&(x), (p), sizeof(*(p))) ? -EFAULT : 0)
 #define put_user(x, p) ({							\
 	__typeof__(*(p)) _v = (x);						\

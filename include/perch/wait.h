@@ -29,7 +29,12 @@ struct wait_entry {
 };
 
 #define WAITQ_INIT(name) { SPINLOCK_INIT, LIST_INIT((name).list) }
+#ifdef PERCH_LOCKCHECK
+#define waitq_init(q)	waitq_init_class(q, LOCK_CLASS(#q))
+void waitq_init_class(struct waitq *q, struct lock_class *class);
+#else
 void waitq_init(struct waitq *q);
+#endif
 static inline bool waitq_active(const struct waitq *q) { return !list_empty(&q->list); }
 bool default_wake(struct wait_entry *w, void *key);
 void waitq_add(struct waitq *q, struct wait_entry *w);
@@ -96,9 +101,20 @@ struct mutex {
 	spinlock lock;
 	struct task *owner;	/* NULL: free; lock */
 	struct list waiters;	/* lock */
+#ifdef PERCH_LOCKCHECK
+	struct lock_class *class;	/* NULL: static, not met yet */
+#endif
 };
-#define MUTEX_INIT(name) { SPINLOCK_INIT, NULL, LIST_INIT((name).waiters) }
+#define MUTEX_INIT(name) { .lock = SPINLOCK_INIT, .waiters = LIST_INIT((name).waiters) }
+#ifdef PERCH_LOCKCHECK
+#define mutex_init(m)	mutex_init_class(m, LOCK_CLASS(#m))
+void mutex_init_class(struct mutex *m, struct lock_class *class);
+/* The second mutex of a class, where the callers have an order (say which at the call). sub 1 or 2. */
+void mutex_lock_nested(struct mutex *m, u32 sub);
+#else
 void mutex_init(struct mutex *m);
+#define mutex_lock_nested(m, sub) mutex_lock(m)
+#endif
 void mutex_lock(struct mutex *m);
 int __must_check mutex_lock_killable(struct mutex *m);	/* 0 or -EINTR */
 bool mutex_trylock(struct mutex *m);

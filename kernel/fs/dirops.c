@@ -249,7 +249,7 @@ static int do_link(struct parent_op *op, struct path *old)
 		return -EXDEV;
 	if (S_ISDIR(target->mode) || !op->dir->ops->link)
 		return -EPERM;
-	mutex_lock(&target->lock);
+	mutex_lock_nested(&target->lock, 2);	/* below its directory */
 	if (!target->nlink && !(target->flags & IF_TMPFILE))
 		err = -ENOENT;
 	else
@@ -331,7 +331,7 @@ static int vfs_rmdir(int dirfd, const char *name)
 	if (err)
 		return err;
 	victim = op.d->inode;
-	mutex_lock(&victim->lock);
+	mutex_lock_nested(&victim->lock, 2);	/* below its directory */
 	err = op.dir->ops->rmdir ? op.dir->ops->rmdir(op.dir, op.d) : -EPERM;
 	if (!err)
 		dentry_drop(op.d);

@@ -245,6 +245,8 @@ static int alloc_from(struct files *t, u32 from, bool cloexec)
 
 int fd_alloc(u32 flags)
 {
+	if (FAIL_STEP(FAIL_FD))
+		return -EMFILE;
 	return alloc_from(current->files, 0, flags & O_CLOEXEC);
 }
 

@@ -26,7 +26,7 @@ static void lock_two(struct dentry *a, struct dentry *b)
 		second = a->inode;
 	}
 	mutex_lock(&first->lock);
-	mutex_lock(&second->lock);
+	mutex_lock_nested(&second->lock, 1);
 }
 
 static void unlock_two(struct dentry *a, struct dentry *b)
@@ -126,7 +126,7 @@ static int apply_move(struct rename_op *r)
 		return -ENOMEM;
 	name = dentry_move_prepare(&r->nw.last);
 	if (victim)
-		mutex_lock(&victim->lock);
+		mutex_lock_nested(&victim->lock, 2);	/* below the directories */
 	err = name ? ops->rename(r->op->inode, r->o, r->np->inode, target, r->flags) : -ENOMEM;
 	if (!err && r->n)
 		dentry_drop(r->n);

@@ -13,11 +13,19 @@
 #include <perch/sched.h>
 #include <perch/wait.h>
 
+#ifdef PERCH_LOCKCHECK
+void waitq_init_class(struct waitq *q, struct lock_class *class)
+{
+	spin_init_class(&q->lock, class);
+	list_init(&q->list);
+}
+#else
 void waitq_init(struct waitq *q)
 {
 	spin_init(&q->lock);
 	list_init(&q->list);
 }
+#endif
 
 bool default_wake(struct wait_entry *w, void *key)
 {
@@ -71,7 +79,10 @@ void wake_up_nr(struct waitq *q, int nr, void *key)
 
 void prepare_to_wait(struct waitq *q, struct wait_entry *w, int state, bool exclusive)
 {
-	u64 flags = spin_lock_irqsave(&q->lock);
+	u64 flags;
+
+	might_sleep();
+	flags = spin_lock_irqsave(&q->lock);
 
 	if (!w->task) {
 		w->task = current;

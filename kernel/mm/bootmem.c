@@ -7,6 +7,7 @@
  * aligned blocks. Every other frame (kernel image, initrd, firmware, holes between banks) stays
  * PG_RESERVED with one reference, so that mapping such a page can count like for any other.
  */
+#include <perch/kasan.h>
 #include <perch/page.h>
 #include <perch/printk.h>
 #include <string.h>
@@ -124,6 +125,10 @@ void mem_init(const struct mem_range *ram, int nr_ram, const struct mem_range *u
 	map_pages = DIV_ROUND_UP((max_pfn - min_pfn) * sizeof(struct page), PAGE_SIZE);
 	mem_map = phys_to_virt(carve(map_pages) << PAGE_SHIFT);
 	memset(mem_map, 0, map_pages << PAGE_SHIFT);
+#ifdef PERCH_KASAN
+	next = carve(kasan_shadow_pages(min_pfn, max_pfn));
+	kasan_init(min_pfn, max_pfn, phys_to_virt(next << PAGE_SHIFT));
+#endif
 	sort_segments();
 	next = min_pfn;
 	for (int i = 0; i < boot.n; i++) {

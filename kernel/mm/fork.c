@@ -132,7 +132,7 @@ struct mm *mm_fork(struct mm *old)
 	if (!mm)
 		return ERR_PTR(-ENOMEM);
 	mutex_lock(&old->lock);
-	mutex_lock(&mm->lock);
+	mutex_lock_nested(&mm->lock, 1);	/* nobody else knows the child's yet */
 	copy_description(old, mm);
 	exe = old->exe ? file_get(old->exe) : NULL;
 	list_for_each(v, &old->vmas, node) {

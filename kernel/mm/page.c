@@ -13,6 +13,8 @@
  * free, so page tables, task structures and the way out of a killed process still find memory.
  */
 #include <asm/page.h>
+#include <perch/debug.h>
+#include <perch/kasan.h>
 #include <perch/page.h>
 #include <perch/spinlock.h>
 #include <perch/task.h>
@@ -51,6 +53,8 @@ bool alloc_should_fail(void)
 {
 	u32 n = atomic_read(&fail_countdown);
 
+	if (FAIL_STEP(FAIL_MEMORY))
+		return true;
 	if (likely(!n))
 		return false;
 	return atomic_cas(&fail_countdown, n, n - 1) && n == 1;
@@ -187,6 +191,7 @@ struct page *page_alloc_raw(unsigned order)
 	p->order = order;
 	p->flags = 0;
 	p->priv = NULL;
+	kasan_pages_alloc(p, order);
 	return p;
 }
 
@@ -231,6 +236,7 @@ void free_pages(struct page *p, unsigned order)
 	ASSERT(!(p->flags & (PG_FREE | PG_RESERVED)));
 	ref_init(&p->refs, 0);
 	p->flags = 0;
+	kasan_pages_free(p, order);
 	if (likely(order == 0)) {
 		hot_free(p);
 		return;
@@ -258,8 +264,10 @@ void buddy_init(void)
 
 void free_pages_boot(struct page *p, unsigned order)
 {
-	u64 flags = spin_lock_irqsave(&buddy.lock);
+	u64 flags;
 
+	kasan_pages_boot(p, order);
+	flags = spin_lock_irqsave(&buddy.lock);
 	ref_init(&p->refs, 0);
 	buddy_free(p, order);
 	spin_unlock_irqrestore(&buddy.lock, flags);

@@ -13,6 +13,7 @@
  *
  * Sizes above half a page are blocks of the page allocator.
  */
+#include <perch/kasan.h>
 #include <perch/page.h>
 #include <perch/printk.h>
 #include <perch/spinlock.h>
@@ -74,6 +75,7 @@ static struct page *slab_new(u32 cls)
 	if (!p)
 		return NULL;
 	base = page_address(p);
+	kasan_slab_new(base, size);
 	p->slab_free = NULL;
 	for (s32 off = (PAGE_SIZE / size - 1) * size; off >= 0; off -= size) {
 		*link_of(base + off) = p->slab_free;
@@ -153,8 +155,20 @@ static noinline void magazine_spill(struct magazine *m, u32 cls)
 	spin_unlock(&k->lock);
 }
 
-static void *small_alloc(u32 cls)
+static u32 class_for(size_t size)
 {
+	u32 cls = class_of[(size + KASAN_REDZONE + 15) / 16];
+
+	/* Without a redzone, powers of two are aligned to themselves by nature. */
+	if (KASAN_REDZONE && size && !(size & (size - 1)))
+		while (class_size[cls] & (size - 1))
+			cls++;
+	return cls;
+}
+
+static void *small_alloc(size_t size)
+{
+	u32 cls = class_for(size);
 	u64 flags = irq_save();
 	struct magazine *m = &magazines[cpu_id()][cls];
 	void *obj;
@@ -167,6 +181,8 @@ static void *small_alloc(u32 cls)
 		m->n--;
 	}
 	irq_restore(flags);
+	if (likely(obj))
+		kasan_slab_alloc(obj, size, class_size[cls]);
 	return obj;
 }
 
@@ -193,15 +209,18 @@ static void *large_alloc(size_t size)
 	while (order < 20 && PAGE_SIZE << order < size)
 		order++;
 	p = page_alloc_raw(order);
-	return p ? page_address(p) : NULL;
+	if (!p)
+		return NULL;
+	kasan_large_alloc(page_address(p), size, PAGE_SIZE << order);
+	return page_address(p);
 }
 
 void *kmalloc(size_t size)
 {
 	if (unlikely(alloc_should_fail()))
 		return NULL;
-	if (likely(size <= MAX_SMALL))
-		return small_alloc(class_of[(size + 15) / 16]);
+	if (likely(size <= MAX_SMALL - KASAN_REDZONE))
+		return small_alloc(size);
 	return large_alloc(size);
 }
 
@@ -231,21 +250,32 @@ void kfree(void *ptr)
 		return;
 	p = virt_to_page(ptr);
 	if (likely(p->flags & PG_SLAB)) {
-#ifdef PERCH_DEBUG
 		ASSERT(((u64)ptr & ~PAGE_MASK) % class_size[p->slab_class] == 0);
-		memset(ptr, 0x6b, class_size[p->slab_class]);
-#endif
-		small_free(ptr, p->slab_class);
+		ptr = kasan_slab_free(ptr, class_size[p->slab_class]);
+		if (likely(ptr))
+			small_free(ptr, virt_to_page(ptr)->slab_class);
 		return;
 	}
+	kasan_large_free(ptr);
 	ASSERT(!((u64)ptr & ~PAGE_MASK) && ref_read(&p->refs) == 1);
 	free_pages(p, p->order);
+}
+
+void *kmalloc_slot(const void *ptr, u32 *size)
+{
+	u64 off = (u64)ptr & ~PAGE_MASK;
+
+	*size = class_size[virt_to_page(ptr)->slab_class];
+	return (char *)ptr - off % *size;
 }
 
 size_t ksize(const void *ptr)
 {
 	struct page *p = virt_to_page(ptr);
 
+#ifdef PERCH_KASAN
+	return kasan_usable(ptr, p->flags & PG_SLAB ? class_size[p->slab_class] : PAGE_SIZE << p->order);
+#endif
 	return p->flags & PG_SLAB ? class_size[p->slab_class] : PAGE_SIZE << p->order;
 }
 

@@ -14,6 +14,7 @@
  * perf_host_types.h must define, preferably inline, because they are on hot paths:
  *   host_spinlock           with HOST_SPIN_INIT and host_spin_init(l), host_spin_lock(l),
  *                           host_spin_unlock(l): IRQ state is the caller's business (always O),
+ *                           host_spin_lock_nested(l): a second one, in an order that the caller knows,
  *                           bool host_spin_held(l): by somebody (for asserts only)
  *   host_mutex              host_mutex_init(m), _lock(m), _unlock(m) (P), bool host_mutex_held(m)
  *   host_waitq              host_waitq_init(q)

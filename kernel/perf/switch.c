@@ -28,7 +28,7 @@ static bool family_switch(struct perf_task *prev, struct perf_task *next, struct
 	if (!a->clone_id || READ_ONCE(b->clone_id) != a->clone_id)
 		return false;
 	host_spin_lock(&a->lock);
-	host_spin_lock(&b->lock);	/* only this CPU can take two: both tasks are in its hands */
+	host_spin_lock_nested(&b->lock);	/* only this CPU can take two: both tasks are in its hands */
 	same = a->clone_id && a->clone_id == b->clone_id && !a->pins && !b->pins && !a->noswap &&
 	       !b->noswap && list_empty(&a->mapped) && list_empty(&b->mapped);
 	if (same) {

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of kernel/debug tell each other. */
+#ifndef DEBUG_INTERNAL_H
+#define DEBUG_INTERNAL_H
+
+void failpoint_init(void);
+void pause_init(void);
+void selftest_run(const char *name);	/* the fault of that name: must panic */
+
+#endif
