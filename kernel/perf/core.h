@@ -52,7 +52,7 @@ struct perf_group {
 };
 
 struct perf_event {
-	struct perf_event_attr attr;	/* I, but enable_on_exec and sample_period (c) */
+	struct perf_event_attr attr;	/* I, but sample_period and sample_freq (c) */
 	int cpu;		/* filter, -1: any (I) */
 	u64 id;			/* I */
 	enum perf_kind kind;	/* I */
@@ -92,6 +92,7 @@ struct perf_event {
 
 	/* state, time, count (c) */
 	enum perf_state state;
+	bool on_exec;		/* enable_on_exec, not yet used up */
 	u64 count;
 	u64 enabled, running;
 	u64 estamp;		/* ctx clock at the last settlement of enabled */

@@ -27,6 +27,7 @@ struct perf_event *event_alloc(const struct perf_event_attr *attr, int cpu, stru
 	e->id = __atomic_fetch_add(&next_id, 1, __ATOMIC_RELAXED);
 	e->root = root ? root : e;
 	e->state = attr->disabled ? PERF_OFF : PERF_ON;
+	e->on_exec = attr->enable_on_exec;
 	e->hw.counter = -1;
 	e->hw.width_on = -1;
 	e->sample_period = attr->sample_period;
@@ -143,7 +144,7 @@ void event_set_state(struct perf_event *e, enum perf_state state)
 		group_settle(e);
 	else
 		event_settle(e);
-	e->state = state;
+	WRITE_ONCE(e->state, state);	/* read_event looks at it from anywhere */
 	group_relist(e->leader);
 }
 

@@ -27,8 +27,7 @@ static bool wanted(const struct perf_event *e, u32 flags)
  * a copy gets from the root, as on Linux. */
 static bool alike(const struct perf_event *from)
 {
-	return from->state != PERF_ERROR &&
-	       from->attr.enable_on_exec == from->root->attr.enable_on_exec;
+	return from->state != PERF_ERROR && from->on_exec == from->root->on_exec;
 }
 
 static struct perf_event *copy_event(struct perf_event *from)
@@ -46,6 +45,7 @@ static struct perf_event *copy_event(struct perf_event *from)
 	e->hw.counters = root->hw.counters;
 	e->hw.flags = root->hw.flags;
 	e->state = from->state >= PERF_ON ? PERF_ON : PERF_OFF;
+	e->on_exec = root->on_exec;
 	e->sample_period = from->sample_period;
 	e->last_period = from->sample_period;
 	e->period_left = (s64)from->sample_period;

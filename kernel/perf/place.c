@@ -30,7 +30,7 @@ static bool wants_counter(const struct perf_event *e)
 static bool will_want_counter(const struct perf_event *e)
 {
 	return e->kind == PERF_KIND_HW &&
-	       (e->state >= PERF_ON || (e->state == PERF_OFF && e->attr.enable_on_exec));
+	       (e->state >= PERF_ON || (e->state == PERF_OFF && e->on_exec));
 }
 
 /* Take the counters of one event out of *free. */

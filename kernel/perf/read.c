@@ -148,12 +148,14 @@ long read_event(struct perf_event *e, u64 buf, size_t size)
 	bool group = e->attr.read_format & PERF_FORMAT_GROUP;
 	u64 small[SMALL] = { 0 }, *out = small;
 	size_t want, have = sizeof(small);
+	bool error;
 	long n;
 
 	for (;;) {
 		host_mutex_lock(&perf_mutex);
 		want = read_size_for(e->attr.read_format, e->leader->group.nr);
-		if (e->state == PERF_ERROR || size < want || want <= have)
+		error = READ_ONCE(e->state) == PERF_ERROR;
+		if (error || size < want || want <= have)
 			break;
 		host_mutex_unlock(&perf_mutex);	/* the group may grow while we allocate */
 		if (out != small)
@@ -163,7 +165,7 @@ long read_event(struct perf_event *e, u64 buf, size_t size)
 		if (!out)
 			return -ENOMEM;
 	}
-	if (e->state == PERF_ERROR)
+	if (error)
 		n = 0;
 	else if (size < want)
 		n = -ENOSPC;

@@ -43,13 +43,22 @@ static bool family_switch(struct perf_task *prev, struct perf_task *next, struct
 	return same;
 }
 
-static void place_after_switch(struct perf_cpu *pc, struct perf_ctx *prev, struct perf_ctx *next)
+/* Bit per PMU: ctx, which is in here, has groups that want counters of it. */
+static u32 pmus_wanted(const struct perf_ctx *ctx)
 {
-	for (u32 i = 0; i < perf_nr_pmus; i++) {
+	u32 mask = 0;
+
+	for (u32 i = 0; ctx && i < perf_nr_pmus; i++)
+		mask |= ctx->nr_groups[i] ? 1u << i : 0;
+	return mask;
+}
+
+static void place_after_switch(struct perf_cpu *pc, u32 pmus, struct perf_ctx *next)
+{
+	for (; pmus; pmus &= pmus - 1) {
+		u32 i = (u32)__builtin_ctz(pmus);
 		struct perf_cpu_pmu *pp = &pc->pmu[i];
 
-		if (!(prev && prev->nr_groups[i]) && !(next && next->nr_groups[i]))
-			continue;
 		if (!next || !park_in(pp, next))
 			place_pass(pc, i, next);
 		if (next && rotate_due(pp, next))
@@ -61,12 +70,13 @@ static void place_after_switch(struct perf_cpu *pc, struct perf_ctx *prev, struc
 static void full_switch(struct perf_cpu *pc, struct perf_ctx *prev, struct perf_ctx *next)
 {
 	u64 now = host_now();
+	u32 pmus = pmus_wanted(prev);	/* now: once it is out, others may change it */
 
 	if (prev)
 		ctx_out(prev, pc, now);
 	if (next && !ctx_in(next, pc, now))
 		next = NULL;
-	place_after_switch(pc, prev, next);
+	place_after_switch(pc, pmus | pmus_wanted(next), next);
 }
 
 void perf_sched_switch_slow(struct task *prev, struct task *next, bool preempt, bool migrated)

@@ -197,9 +197,9 @@ static void exec_enable(struct perf_ctx *ctx, void *arg)
 	(void)arg;
 	ctx_clock(ctx);
 	list_for_each(e, &ctx->events, ctx_node) {
-		if (!e->attr.enable_on_exec)
+		if (!e->on_exec)
 			continue;
-		e->attr.enable_on_exec = 0;	/* once only */
+		e->on_exec = false;		/* once only */
 		ctx->clone_id = 0;		/* differs from its copies now */
 		if (e->state >= PERF_ON)
 			continue;

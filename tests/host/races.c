@@ -106,6 +106,38 @@ TEST(remote_vs_migration)	/* H4, H23: the target moves before every IPI arrives 
 	sim_end();
 }
 
+static struct task *leaver;
+static int its_fds[7];
+/* CPU 0 is between "prev is out" and "place what waits": somebody switches off all events of prev. */
+static void off_now(host_spinlock *l)
+{
+	if (sim.cpu != 0 || !leaver->perf || l == &leaver->perf->ctx->lock)
+		return;
+	sim.before_lock = NULL;
+	ONCPU(1)
+		for (int i = 0; i < 7; i++)
+			off(its_fds[i]);
+}
+
+TEST(counters_of_who_left)	/* the CPU's groups get them at once, whatever happens to prev's context */
+{
+	struct task *t = begin(32), *u = sim_task();
+	int wide;
+
+	sim_switch(1, sim_task());
+	for (int i = 0; i < 7; i++)
+		its_fds[i] = self(raw(CYC));
+	wide = open_on(raw(CYC), -1, 0, -1);
+	open_on(sw(PERF_COUNT_SW_PAGE_FAULTS), (int)u->tid, -1, -1);
+	CHECK(!sim_event(wide)->group.placed);
+	leaver = t;
+	sim.before_lock = off_now;
+	sim_switch(0, u);
+	CHECK(!sim.before_lock);
+	CHECK(sim_event(wide)->group.placed);
+	sim_end();
+}
+
 TEST(fork_fails)	/* H27 */
 {
 	struct perf_event_attr a = raw(CYC);

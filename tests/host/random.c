@@ -393,7 +393,7 @@ static void op_exec(void)
 	 * matter to the model but for later copies. */
 	for (u32 i = 0; i < MAX_ROOTS; i++)
 		if (roots[i].used)
-			roots[i].on_exec = sim_event(roots[i].fd)->attr.enable_on_exec;
+			roots[i].on_exec = sim_event(roots[i].fd)->on_exec;
 	for (u32 i = 0; i < MAX_ROOTS; i++)
 		if (roots[i].used && roots[i].remove_on_exec && find(&roots[i], t)) {
 			drop_insts(&roots[i], t);
