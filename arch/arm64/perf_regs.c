@@ -8,6 +8,7 @@
 
 #define PERF_REG_SP 31
 #define PERF_REG_PC 32
+#define PERF_REG_VG 46		/* the length of SVE vectors */
 
 bool host_regs_user(const struct pt_regs *regs)
 {
@@ -31,6 +32,11 @@ u64 host_regs_get(const struct pt_regs *regs, u32 nr)
 	if (nr == PERF_REG_SP)
 		return regs->sp;
 	return nr == PERF_REG_PC ? regs->pc : 0;
+}
+
+u64 host_regs_extended(void)
+{
+	return BIT(PERF_REG_VG);
 }
 
 u64 host_regs_mask(void)

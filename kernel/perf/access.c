@@ -28,6 +28,9 @@ static int check_kernel(const struct perf_event_attr *attr, struct perf_why *why
 	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_kernel && !allowed(1))
 		return perf_refuse(why, -EACCES, "exclude_callchain_kernel", 0,
 				   "kernel callchains need perf_event_paranoid < 2 or CAP_PERFMON");
+	if (attr->text_poke && !allowed(1))
+		return perf_refuse(why, -EACCES, "text_poke", 1,
+				   "kernel code needs perf_event_paranoid < 2 or CAP_PERFMON");
 	return 0;
 }
 

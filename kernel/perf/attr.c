@@ -118,7 +118,7 @@ int attr_validate(struct perf_event_attr *attr, struct perf_why *why)
 {
 	int err;
 
-	if (attr->__reserved_1 || attr->__reserved_2 || attr->__reserved_3)
+	if (attr->__reserved_1 || attr->__reserved_2 || attr->aux_action > PERF_AUX_ALL)
 		return perf_refuse(why, -EINVAL, "reserved", attr->__reserved_1,
 				   "a reserved bit is set");
 	if (attr->sample_type & ~(u64)(PERF_SAMPLE_MAX - 1))

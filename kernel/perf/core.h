@@ -400,6 +400,9 @@ extern const struct host_file_ops perf_file_ops;
 
 /* sw.c */
 int sw_event_init(struct perf_event *e, struct perf_why *why);
+/* Linux's numbers for the PMUs of the two clocks, which may be asked for as well. */
+#define PERF_TYPE_CPU_CLOCK	6u
+#define PERF_TYPE_TASK_CLOCK	7u
 void sw_event_born(struct perf_event *e);
 void sw_event_dies(struct perf_event *e);
 
@@ -452,5 +455,7 @@ void sideband_exit(struct task *t, struct perf_ctx *ctx);	/* P; ctx: left behind
 
 /* pmu.c */
 int pmu_event_init(struct perf_event *e, bool task, struct perf_why *why);
+/* -EOPNOTSUPP if a names registers that only PMUs with PMU_EXTENDED_REGS sample. A */
+int pmu_refuse_regs(const struct perf_event_attr *a, struct perf_why *why);
 
 #endif

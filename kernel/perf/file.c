@@ -46,6 +46,12 @@ static long ioctl_period(struct perf_event *e, u64 arg)
 	return 0;
 }
 
+/* The type that Linux gives the event: a clock's is that of its own PMU, whichever was asked for. */
+static u32 type_of(const struct perf_event *e)
+{
+	return e->kind == PERF_KIND_CLOCK ? PERF_TYPE_CPU_CLOCK + (u32)e->attr.config : e->attr.type;
+}
+
 static long ioctl_modify(struct perf_event *e, u64 arg)
 {
 	struct perf_event_attr attr;
@@ -53,7 +59,7 @@ static long ioctl_modify(struct perf_event *e, u64 arg)
 
 	if (err)
 		return err;
-	return attr.type != e->attr.type ? -EINVAL : -EOPNOTSUPP;	/* breakpoints only, on Linux */
+	return attr.type != type_of(e) ? -EINVAL : -EOPNOTSUPP;	/* breakpoints only, on Linux */
 }
 
 static long ioctl_state(struct perf_event *e, u64 arg, void (*fn)(struct perf_event *))

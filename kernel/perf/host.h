@@ -153,6 +153,7 @@ u64 host_regs_sp(const struct pt_regs *regs);
 /* Register number in the numbering of PERF_SAMPLE_REGS_*; 0 if there is none. */
 u64 host_regs_get(const struct pt_regs *regs, u32 nr);
 u64 host_regs_mask(void);				/* the register numbers that exist */
+u64 host_regs_extended(void);				/* those beyond the general ones, whether they exist or not */
 /* Of the interrupt that this CPU is handling. O, interrupt. */
 const struct pt_regs *host_irq_regs(void);
 /* Registers that say where the kernel is now; valid until the next call on this CPU. O. */

@@ -37,6 +37,8 @@ static int get_group(struct open_call *o)
 	if (!o->group_file)
 		return perf_refuse(&o->why, -EBADF, "group_fd", (u64)o->group_fd, "not a perf event");
 	o->output = priv;
+	if (READ_ONCE(o->output->state) == PERF_GONE)
+		return perf_refuse(&o->why, -ENODEV, "group_fd", (u64)o->group_fd, "its task is gone");
 	if (!(o->flags & PERF_FLAG_FD_NO_GROUP))
 		o->group = priv;
 	return 0;
@@ -44,9 +46,7 @@ static int get_group(struct open_call *o)
 
 static int get_task(struct open_call *o)
 {
-	if (o->flags & PERF_FLAG_PID_CGROUP)
-		return perf_refuse(&o->why, -EBADF, "pid", (u64)o->pid, "there are no cgroups");
-	if (o->pid == -1)
+	if (o->pid == -1 || o->flags & PERF_FLAG_PID_CGROUP)
 		return 0;
 	o->task = o->pid < 0 ? NULL : host_task_find(o->pid);
 	if (!o->task)
@@ -54,6 +54,20 @@ static int get_task(struct open_call *o)
 	if (o->group && o->group->attr.inherit != o->attr.inherit)
 		return perf_refuse(&o->why, -EINVAL, "inherit", o->attr.inherit,
 				   "differs from the group's");
+	return 0;
+}
+
+/* What no PMU here has: records of AUX data, and cgroups. Linux looks for both when the PMU is known. */
+static int check_absent(struct open_call *o)
+{
+	if (o->attr.aux_output)
+		return perf_refuse(&o->why, -EOPNOTSUPP, "aux_output", 1, "no PMU writes AUX data");
+	if (o->attr.aux_action & PERF_AUX_PAUSE && o->attr.aux_action & PERF_AUX_RESUME)
+		return perf_refuse(&o->why, -EINVAL, "aux_pause", 1, "excludes aux_resume");
+	if (o->attr.aux_action & PERF_AUX_START_PAUSED)
+		return perf_refuse(&o->why, -EOPNOTSUPP, "aux_start_paused", 1, "no PMU writes AUX data");
+	if (o->flags & PERF_FLAG_PID_CGROUP)
+		return perf_refuse(&o->why, -EBADF, "pid", (u64)o->pid, "there are no cgroups");
 	return 0;
 }
 
@@ -110,7 +124,8 @@ static int make_event(struct open_call *o)
 	if (!fits)
 		return perf_refuse(&o->why, -EINVAL, "group_fd", (u64)o->group_fd,
 				   "the group would not fit on the PMU");
-	return check_sampling(o, e);
+	err = check_absent(o);
+	return err ? err : check_sampling(o, e);
 }
 
 static int check_target(struct open_call *o)
@@ -142,6 +157,13 @@ static struct perf_ctx *target_ctx(struct open_call *o, int *err)
 	return ctx;
 }
 
+static int refuse_attach(struct open_call *o, int err)
+{
+	if (o->event->ring)
+		output_set(o->event, NULL);
+	return err;
+}
+
 static int join_and_attach(struct open_call *o, struct perf_ctx *ctx)
 {
 	struct perf_event *e = o->event, *leader = o->group;
@@ -164,13 +186,13 @@ static int join_and_attach(struct open_call *o, struct perf_ctx *ctx)
 		if (err)
 			return perf_refuse(&o->why, err, "flags", o->flags, "its records cannot go to group_fd's ring");
 	}
+	if (e->attr.aux_sample_size || e->attr.aux_action)
+		return refuse_attach(o, perf_refuse(&o->why, -EINVAL, "aux_sample_size", e->attr.aux_sample_size,
+						    "the group has no AUX event"));
 	b = ctx_bucket(ctx, o->cpu);
 	o->file = b ? host_file_new(&perf_file_ops, e) : NULL;
-	if (!o->file) {
-		if (e->ring)
-			output_set(e, NULL);
-		return perf_refuse(&o->why, -ENOMEM, "memory", 0, "no memory for the file");
-	}
+	if (!o->file)
+		return refuse_attach(o, perf_refuse(&o->why, -ENOMEM, "memory", 0, "no memory for the file"));
 	e->file = o->file;
 	event_attach(ctx, e, b, leader);
 	return 0;

@@ -4,7 +4,7 @@
  */
 #include "core.h"
 
-#define FIRST_TYPE 10		/* as on Linux 6.12, where kprobe and uprobe have 8 and 9 */
+#define FIRST_TYPE 10		/* as on Linux 6.12: 6 and 7 are the clocks, kprobe and uprobe have 8 and 9 */
 #define MUX_MS 4		/* 1000 / HZ */
 
 host_mutex perf_mutex;
@@ -94,6 +94,14 @@ void perf_init(void)
 	host_irq_restore(flags);
 }
 
+/* Registers beyond the general ones, which only some PMUs can sample; asked for or not by sample_type. */
+int pmu_refuse_regs(const struct perf_event_attr *a, struct perf_why *why)
+{
+	u64 regs = (a->sample_regs_user | a->sample_regs_intr) & host_regs_extended();
+
+	return regs ? perf_refuse(why, -EOPNOTSUPP, "sample_regs", regs, "the PMU cannot sample them") : 0;
+}
+
 static int try_pmu(struct pmu *pmu, struct perf_event *e, bool task, struct perf_why *why)
 {
 	struct perf_hw_target target = { task, e->cpu };
@@ -108,6 +116,8 @@ static int try_pmu(struct pmu *pmu, struct perf_event *e, bool task, struct perf
 	err = pmu->ops->event_init(pmu, &e->hw, a, &target, why);
 	if (err)
 		return err;
+	if (!(pmu->caps & PMU_EXTENDED_REGS) && pmu_refuse_regs(a, why))
+		return -EOPNOTSUPP;
 	if (pmu->caps & PMU_NO_EXCLUDE &&
 	    (a->exclude_user || a->exclude_kernel || a->exclude_hv || a->exclude_idle))
 		return perf_refuse(why, -EINVAL, "exclude", 1, "the PMU cannot filter");
@@ -128,7 +138,8 @@ static struct pmu *pmu_by_type(u64 type)
 /* PMUs that have no generic hardware events: naming one in config[63:32] is refused. */
 static bool is_software_type(u64 type)
 {
-	return type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT;
+	return type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT ||
+	       (type >= PERF_TYPE_BREAKPOINT && type < FIRST_TYPE);
 }
 
 static int hardware_init(struct perf_event *e, bool task, struct perf_why *why)
@@ -146,12 +157,12 @@ static int hardware_init(struct perf_event *e, bool task, struct perf_why *why)
 	}
 	if (wanted) {
 		pmu = pmu_by_type(wanted);
-		if (pmu ? type != wanted && !(pmu->caps & PMU_EXTENDED_TYPE)
-			: type == wanted || is_software_type(wanted))
+		if (pmu ? type != wanted && !(pmu->caps & PMU_EXTENDED_TYPE) : is_software_type(wanted))
 			return perf_refuse(why, -ENOENT, "type", wanted, "no PMU of this type");
 		if (pmu)
 			return try_pmu(pmu, e, task, why);
-		/* An extended type that nobody has is taken as none (seen on Linux 6.12). */
+		/* A type that nobody has: every PMU is asked and may have its own reason to refuse (seen on
+		 * Linux 6.12). An extended type that nobody has is taken as none. */
 	}
 	err = perf_refuse(why, -ENOENT, "type", type, "no PMU");
 	for (u32 i = 0; i < perf_nr_pmus; i++) {
@@ -167,6 +178,8 @@ int pmu_event_init(struct perf_event *e, bool task, struct perf_why *why)
 {
 	switch (e->attr.type) {
 	case PERF_TYPE_SOFTWARE:
+	case PERF_TYPE_CPU_CLOCK:
+	case PERF_TYPE_TASK_CLOCK:
 		return sw_event_init(e, why);
 	case PERF_TYPE_TRACEPOINT:
 		return perf_refuse(why, -ENOENT, "type", e->attr.type, "there are no tracepoints");

@@ -153,6 +153,7 @@ struct pmu {
 					 * the counters at each tick instead */
 #define PMU_NO_EXCLUDE		2u	/* no exclude_* bit can be honoured */
 #define PMU_EXTENDED_TYPE	4u	/* HARDWARE/HW_CACHE may name it in config[63:32] */
+#define PMU_EXTENDED_REGS	8u	/* samples may ask for host_regs_extended() */
 #define PMU_MAX			4	/* hardware PMUs */
 
 /*

@@ -30,14 +30,25 @@ static enum perf_kind kind_of(u64 id)
 	}
 }
 
-/* A PERF_TYPE_SOFTWARE event: 0 or -errno. P. */
+/* The clocks' own types name one event each. */
+static bool clock_type_refused(const struct perf_event_attr *a)
+{
+	return a->type != PERF_TYPE_SOFTWARE && a->config != a->type - PERF_TYPE_CPU_CLOCK;
+}
+
+/* An event of PERF_TYPE_SOFTWARE or of a clock's type: 0 or -errno. P. */
 int sw_event_init(struct perf_event *e, struct perf_why *why)
 {
+	int err;
+
 	if (e->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
 		return perf_refuse(why, -EOPNOTSUPP, "sample_type", e->attr.sample_type,
 				   "software events have no branch stack");
-	if (e->attr.config >= PERF_COUNT_SW_MAX)
+	if (e->attr.config >= PERF_COUNT_SW_MAX || clock_type_refused(&e->attr))
 		return perf_refuse(why, -ENOENT, "config", e->attr.config, "no such software event");
+	err = pmu_refuse_regs(&e->attr, why);
+	if (err)
+		return err;
 	e->kind = kind_of(e->attr.config);
 	if (e->kind == PERF_KIND_CLOCK && e->attr.freq && e->attr.sample_freq) {
 		/* A clock needs no adaption: the frequency is a period. */

@@ -157,7 +157,7 @@ TEST(group_read_after_exit)	/* perf stat's way: the group outlives its task */
 	CHECK_EQ(b[1], 100);
 	CHECK_EQ(b[5], 100 * sim_rate(0x100));
 	on(l);		/* too late: no effect, no error */
-	CHECK_EQ(try_open(raw(CYC), (int)p->tid, -1, l), -ESRCH);
+	CHECK_EQ(try_open(raw(CYC), (int)p->tid, -1, l), -ENODEV);
 	sim_close(l);
 	CHECK_EQ(get(m).v, 100 * sim_rate(0x100));
 	(void)mon;

@@ -59,7 +59,9 @@ TEST(attr_bits)
 	begin(32);
 	REFUSED(EINVAL, a.__reserved_1 = 1);
 	REFUSED(EINVAL, a.__reserved_2 = 1);
-	REFUSED(EINVAL, a.__reserved_3 = 1);
+	REFUSED(EINVAL, a.aux_action = 8);
+	REFUSED(EOPNOTSUPP, a.aux_action = 1);
+	REFUSED(EINVAL, a.aux_action = 6);
 	REFUSED(EINVAL, a.sample_type = 1u << 25);
 	REFUSED(EINVAL, a.read_format = 1u << 5);
 	REFUSED(EINVAL, a.inherit_thread = 1);

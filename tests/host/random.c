@@ -236,7 +236,7 @@ static void op_open(void)
 	      g ? g->fd : -1, fd);
 	if (fd == -ENOMEM || fd == -EMFILE || (fd == -ESRCH && t->dead))
 		return;
-	if (fd == -EINVAL && g)	/* the group does not fit, or has changed while we slept */
+	if ((fd == -EINVAL || fd == -ENODEV) && g)	/* the group does not fit, or has changed or ended while we slept */
 		return;
 	if (fd == -EBADF && g && !g->used)
 		return;

@@ -443,6 +443,7 @@ int host_copy_to_user(u64 dst, const void *src, size_t n)
 }
 bool host_regs_user(const struct pt_regs *regs) { return regs != NULL; }
 u64 host_regs_mask(void) { return (1ULL << 33) - 1; }
+u64 host_regs_extended(void) { return 1ULL << 46; }
 bool host_user_clock(u32 *mult, u32 *shift, u64 *counter)
 {
 	*mult = 1u << 8;

@@ -122,7 +122,7 @@ static int map_cache(u64 config, struct perf_why *why)
 	return (int)event;
 }
 
-int pmu_map_event(const struct perf_event_attr *attr, struct perf_why *why)
+int pmu_map_event(const struct perf_event_attr *attr, u32 own_type, struct perf_why *why)
 {
 	int event;
 
@@ -130,11 +130,10 @@ int pmu_map_event(const struct perf_event_attr *attr, struct perf_why *why)
 		event = map_hardware(attr->config, why);
 	else if (attr->type == PERF_TYPE_HW_CACHE)
 		event = map_cache(attr->config, why);
-	else
+	else if (attr->type == PERF_TYPE_RAW || attr->type == own_type)
 		event = (int)(attr->config & PMEVTYPER_EVENT);
-	if (event == EVT_CHAIN)
-		return perf_refuse(why, -EINVAL, "config", attr->config,
-				   "CHAIN only works beside another counter");
+	else
+		event = perf_refuse(why, -ENOENT, "type", attr->type, "not of this PMU");
 	return event;
 }
 

@@ -16,10 +16,10 @@ void pmu_events_init(u32 pmuver);
 /* Does the CPU say that it implements this common event? */
 bool pmu_event_exists(u32 event);
 /*
- * The event number for attr (HARDWARE, HW_CACHE, RAW or the PMU's own type), or -errno as Linux
+ * The event number for attr (HARDWARE, HW_CACHE, RAW or own_type, the PMU's own), or -errno as Linux
  * answers: -ENOENT what the CPU lacks, -EINVAL nonsense. Raw numbers are taken as they are.
  */
-int pmu_map_event(const struct perf_event_attr *attr, struct perf_why *why);
+int pmu_map_event(const struct perf_event_attr *attr, u32 own_type, struct perf_why *why);
 /* format/, events/ and caps/ for sysfs. */
 const struct pmu_attr *pmu_sysfs_attrs(u32 *nr);
 u32 pmu_threshold_max(void);

@@ -83,14 +83,17 @@ static int wide_and_user(struct perf_hw *hw, u32 event, const struct perf_event_
 static int pmuv3_event_init(struct pmu *pmu, struct perf_hw *hw, const struct perf_event_attr *attr,
 			    const struct perf_hw_target *target, struct perf_why *why)
 {
-	int event = pmu_map_event(attr, why), err;
+	int event = pmu_map_event(attr, pmu->type, why), err;
 	u64 filter;
 
-	if (event < 0)
-		return event;
+	if (event == EVT_CHAIN)
+		return perf_refuse(why, -EINVAL, "config", attr->config, "CHAIN only works beside another counter");
+	/* Its refusals come before "no such event" (seen on Linux 6.12). */
 	err = wide_and_user(hw, (u32)event, attr, target, why);
 	if (err)
 		return err;
+	if (event < 0)
+		return event;
 	err = filter_bits(attr, &filter, why);
 	if (err)
 		return err;

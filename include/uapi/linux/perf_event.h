@@ -222,7 +222,7 @@ struct perf_event_attr {
 	uint16_t sample_max_stack;
 	uint16_t __reserved_2;
 	uint32_t aux_sample_size;
-	uint32_t __reserved_3;
+	uint32_t aux_action;	/* PERF_AUX_x: Linux 6.13, and seen on 6.12.117 */
 	uint64_t sig_data;
 	uint64_t config3;
 };
@@ -367,6 +367,10 @@ PERF_ABI_AT(perf_event_attr, sample_regs_intr, PERF_ATTR_SIZE_VER3);
 PERF_ABI_AT(perf_event_attr, aux_watermark, PERF_ATTR_SIZE_VER4);
 PERF_ABI_AT(perf_event_attr, sample_max_stack, 108);
 PERF_ABI_AT(perf_event_attr, aux_sample_size, PERF_ATTR_SIZE_VER5);
+#define PERF_AUX_START_PAUSED	1u
+#define PERF_AUX_PAUSE		2u
+#define PERF_AUX_RESUME		4u
+#define PERF_AUX_ALL		7u
 PERF_ABI_AT(perf_event_attr, sig_data, PERF_ATTR_SIZE_VER6);
 PERF_ABI_AT(perf_event_attr, config3, PERF_ATTR_SIZE_VER7);
 PERF_ABI_AT(perf_event_mmap_page, index, 12);
