@@ -13,7 +13,7 @@ check_software_events() {
 check_software_common() { perf stat -e cpu-clock,task-clock,page-faults,minor-faults,major-faults,cs,migrations,alignment-faults,emulation-faults loop 10 2>&1 >/dev/null; }
 check_software_odd() { perf stat -e dummy,bpf-output loop 5 2>&1 >/dev/null; perf stat -e cgroup-switches loop 5 2>&1 >/dev/null; }
 check_cache_events() { perf stat -e L1-dcache-loads,L1-dcache-load-misses,L1-icache-loads,LLC-loads,dTLB-loads,branch-loads,node-loads loop 5 2>&1 >/dev/null; }
-check_pmu_event() { perf stat -e armv8_pmuv3/cpu_cycles/,armv8_pmuv3/event=0x11/,r11,r08,r3ff loop 10 2>&1 >/dev/null; }
+check_pmu_event() { p=$(basename /sys/bus/event_source/devices/armv8_*); perf stat -e $p/cpu_cycles/,$p/event=0x11/,r11,r08,r3ff loop 10 2>&1 >/dev/null; }
 check_cycles_modifiers() { perf stat -e cycles,cycles:u,cycles:k,cycles:uk,cycles:h loop 10 2>&1 >/dev/null; }
 check_csv() { perf stat -x, loop 10 2>&1 >/dev/null; }
 check_json() { perf stat -j loop 10 2>&1 >/dev/null; }
@@ -91,4 +91,4 @@ icount_d_d() { perf stat -d -d loop 5 2>&1 >/dev/null; }
 icount_group() { perf stat -e '{cycles,instructions}' -e '{cycles:u,instructions:u}' loop 5 2>&1 >/dev/null; }
 icount_csv() { perf stat -x, loop 5 2>&1 >/dev/null; }
 icount_list() { perf list hw 2>&1; }
-icount_pmu_sysfs() { d=/sys/bus/event_source/devices/armv8_pmuv3*; for f in $d/events/*; do echo ${f##*/} $(cat $f); done; }
+icount_pmu_sysfs() { d=/sys/bus/event_source/devices/armv8_*; for f in $d/events/*; do echo ${f##*/} $(cat $f); done; }

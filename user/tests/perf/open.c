@@ -145,3 +145,38 @@ TEST("open/exclude_bits", "attr.exclude_user attr.exclude_kernel attr.exclude_id
 	EXPECT(t.running > 10000000 && t.running == t.enabled, "it runs all the same: %lu of %lu",
 	       (long)t.running, (long)t.enabled);
 }
+
+/* Only PMUs with an interrupt have a line of this name. */
+static bool pmu_interrupts(void)
+{
+	FILE *f = fopen("/proc/interrupts", "r");
+	char line[512];
+	bool found = false;
+
+	while (f && fgets(line, sizeof(line), f))
+		found |= strstr(line, "arm-pmu") != NULL;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+TEST("open/pmu_interrupt", "attr.sample_period attr.freq", "PB-40")
+{
+	struct perf_event_attr a = attr_of(RAW_CYCLES);
+	int fd = open_self(RAW_CYCLES);
+	bool irq = pmu_interrupts();
+
+	spin_ms(5);
+	EXPECT(read_u64(fd) > 0, "the event counts nothing");
+	for (int freq = 0; freq < 2; freq++) {
+		a.freq = freq;
+		a.sample_period = freq ? 100 : 1000000;
+		if (irq)
+			EXPECT(perf_open(&a, 0, -1, -1, 0) >= 0, "freq %d: %s", freq, strerror(errno));
+		else
+			EXPECT_ERR(perf_open(&a, 0, -1, -1, 0), EOPNOTSUPP);
+	}
+	a = attr_of(CPU_CLOCK);
+	a.sample_period = 1000000;
+	EXPECT(perf_open(&a, 0, -1, -1, 0) >= 0, "cpu-clock needs no PMU: %s", strerror(errno));
+}

@@ -84,9 +84,9 @@ check_node_topology() {
 	cat /sys/devices/system/node/online; cat /sys/devices/system/node/node0/cpulist; [ -r /sys/devices/system/node/node0/meminfo ] && echo meminfo; ls -d /sys/devices/system/node/node0/cpu0 | sed 's,.*/,,'
 }
 check_pmu_sysfs() {
-	ls /sys/bus/event_source/devices | grep -x -e armv8_pmuv3 -e software | sort; d=/sys/bus/event_source/devices
-	cat $d/software/type; cat $d/armv8_pmuv3*/cpus; cat $d/armv8_pmuv3*/perf_event_mux_interval_ms; ls $d/armv8_pmuv3*/format | tr '\n' ' '; echo; ls $d/armv8_pmuv3*/events | tr '\n' ' '; echo
-	cat $d/armv8_pmuv3*/format/event; cat $d/armv8_pmuv3*/caps/slots 2>/dev/null; cat $d/armv8_pmuv3*/events/cpu_cycles
+	d=/sys/bus/event_source/devices; pmu=$(basename $d/armv8_*); ls $d | grep -x -e $pmu -e software | sort
+	cat $d/software/type; cat $d/$pmu/cpus; cat $d/$pmu/perf_event_mux_interval_ms; ls $d/$pmu/format | tr '\n' ' '; echo; ls $d/$pmu/events | tr '\n' ' '; echo
+	cat $d/$pmu/format/event; cat $d/$pmu/caps/slots 2>/dev/null; cat $d/$pmu/events/cpu_cycles
 }
 check_sys_readonly() {
 	touch /sys/x 2>/dev/null; echo $?; echo 1 2>/dev/null >/sys/devices/system/cpu/possible; echo $?; ls /sys | grep -x -e bus -e class -e dev -e devices -e firmware -e fs -e kernel -e module | tr '\n' ' '; echo
