@@ -95,7 +95,7 @@ static struct page *map_fault(struct vma *v, u64 pgoff, bool write)
 	u64 i = pgoff - m->req.pgoff;
 	struct page *p;
 
-	if (i >= m->req.npages)
+	if (i >= m->req.npages || (write && i))	/* only the control page is the program's, too */
 		return ERR_PTR(-EFAULT);
 	p = virt_to_page(m->pages[i]);
 	page_get(p);

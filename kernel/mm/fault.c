@@ -218,7 +218,7 @@ static int fault_file(struct vma *v, uaddr va, pte *p, bool write)
 	struct page *page = NULL;
 
 	if (v->flags & VM_PFNMAP)
-		return map_pfn(v, va, p, writable);
+		return map_pfn(v, va, p, write && writable);	/* not all of it need be writable */
 	if (write && !(v->flags & VM_SHARED))
 		return fault_private_write(v, va, p);
 	if (!write && v->ops->cached)

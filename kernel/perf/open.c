@@ -76,6 +76,8 @@ static int check_sampling(struct open_call *o, struct perf_event *e)
 {
 	const struct perf_event_attr *a = &o->attr;
 
+	if (a->aux_output)
+		return perf_refuse(&o->why, -EOPNOTSUPP, "aux_output", 1, "the PMU traces nothing");
 	if (a->sample_type & PERF_SAMPLE_CALLCHAIN && a->sample_max_stack > sysctl_max_stack())
 		return perf_refuse(&o->why, -EOVERFLOW, "sample_max_stack", a->sample_max_stack,
 				   "above perf_event_max_stack");
@@ -180,6 +182,9 @@ static int join_and_attach(struct open_call *o, struct perf_ctx *ctx)
 	}
 	if (read_size_for(e->attr.read_format, 1) > 16 * 1024)
 		return perf_refuse(&o->why, -E2BIG, "read_format", e->attr.read_format, "too long");
+	if (e->attr.aux_sample_size)
+		return perf_refuse(&o->why, -EINVAL, "aux_sample_size", e->attr.aux_sample_size,
+				   "the group's leader traces nothing");
 	e->target = o->task ? (*host_task_slot(o->task))->id : 0;
 	if (o->flags & PERF_FLAG_FD_OUTPUT && o->output) {
 		err = output_redirect(e, o->output);

@@ -6,9 +6,11 @@
  * root->ring is written under perf_mutex and read with IRQs off on any CPU. A ring that an event has
  * left is let go only after every CPU has been seen once since (drain): then no writer is left in it.
  *
- * One ring has one writing CPU at a time. An event with a CPU filter writes only there; without a filter it
- * follows one task, and Linux's rules (copied here) keep other tasks and CPUs out of the same ring: no
+ * One ring has one writing CPU at a time. An event with a CPU filter writes only there; without a
+ * filter it follows one task, and Linux's rules keep other tasks and CPUs out of the same ring: no
  * mapping of inherit without a CPU, SET_OUTPUT only with the same CPU, and without one the same task.
+ * They leave one hole: SET_OUTPUT of inherit without a CPU to a ring of its task lets all copies write
+ * there. Such a ring is "crowded" from then on, and writers take turns under a spinlock.
  */
 #include "core.h"
 
@@ -25,12 +27,24 @@ static void drain(void)
 			(void)host_call_on_cpu(c, nothing, NULL);
 }
 
+/* Writers on several CPUs are about to come. All know it once those that do not have left. P, m. */
+static void make_crowded(struct perf_ring *r)
+{
+	if (r->crowded)
+		return;
+	WRITE_ONCE(r->crowded, true);
+	drain();
+}
+
 /* root's records go to r (NULL: nowhere) from now on. P, m. */
 void output_set(struct perf_event *root, struct perf_ring *r)
 {
 	struct perf_ring *old = root->ring;
-	u64 flags = host_irq_save();
+	u64 flags;
 
+	if (r && root->cpu < 0 && root->attr.inherit)
+		make_crowded(r);
+	flags = host_irq_save();
 	if (old) {
 		host_spin_lock(&old->lock);
 		list_del(&root->ring_node);
@@ -156,6 +170,26 @@ static int new_ring(struct perf_event *e, const struct host_map_req *req, struct
 	return 0;
 }
 
+/*
+ * The area for traces, whose place and size the program says in the control page. No PMU traces; a
+ * program that asks rightly is told so, one that makes a mistake hears of that.
+ */
+static int map_aux(struct perf_event *e, const struct host_map_req *req)
+{
+	const struct perf_event_mmap_page *p;
+	u64 offset, size;
+
+	if (!e->ring)
+		return -EINVAL;
+	p = e->ring->pages[0];
+	offset = READ_ONCE(p->aux_offset);
+	size = READ_ONCE(p->aux_size);
+	if (offset < e->ring->size + RING_PAGE || offset != req->pgoff * RING_PAGE ||
+	    size != req->npages * RING_PAGE || req->npages & (req->npages - 1))
+		return -EINVAL;
+	return -EOPNOTSUPP;
+}
+
 /* mmap of e's file. 0 or -errno as Linux. P, m. */
 int output_map(struct perf_event *e, const struct host_map_req *req, void *const **pages)
 {
@@ -165,7 +199,11 @@ int output_map(struct perf_event *e, const struct host_map_req *req, void *const
 
 	if (e->cpu < 0 && e->attr.inherit)
 		return -EINVAL;	/* copies on several CPUs would write one ring */
-	if (!req->shared || req->pgoff || data & (data - 1) || data > 1u << 20)
+	if (!req->shared)
+		return -EINVAL;
+	if (req->pgoff)
+		return map_aux(e, req);
+	if (data & (data - 1) || data > 1u << 20)
 		return -EINVAL;
 	if (r && r->maps) {
 		if (r->nr_pages != data)

@@ -54,9 +54,9 @@ static void put_lost(struct ring_write *w, const struct perf_event *e, u64 lost,
 	trailer_put(w, e);
 }
 
-static void count_loss(struct perf_event *e, struct perf_ring *r)
+static void count_loss(struct perf_event *e, struct perf_ring *r, u64 unsaid)
 {
-	r->lost++;
+	__atomic_fetch_add(&r->lost, unsaid + 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&e->root->lost, 1, __ATOMIC_RELAXED);
 	STAT_INC(lost);
 }
@@ -69,17 +69,16 @@ bool record_begin(struct perf_event *e, struct ring_write *w, u32 size)
 
 	if (!r || !r->nr_pages)
 		return false;
-	lost = r->lost;
+	/* Taken before the reservation: an interrupting writer cannot report the same losses. */
+	lost = READ_ONCE(r->lost) ? __atomic_exchange_n(&r->lost, 0, __ATOMIC_RELAXED) : 0;
 	lost_size = lost ? 24 + trailer_size(e) : 0;
 	w->root = e->root;
 	if (!ring_reserve(r, w, lost_size + size)) {
-		count_loss(e, r);
+		count_loss(e, r, lost);
 		return false;
 	}
-	if (lost) {
-		r->lost -= lost;	/* an inner writer's losses stay for the next one */
+	if (lost)
 		put_lost(w, e, lost, lost_size);
-	}
 	return true;
 }
 

@@ -19,7 +19,8 @@
  *
  * Nesting. A record can be interrupted by one of an interrupt on the same CPU. The inner one reserves
  * behind the outer one and finishes first; only the outermost publishes head, so the program never sees
- * a record that is not finished. Several CPUs never write one ring at a time: see output.c.
+ * a record that is not finished. An outermost that found no room still publishes what inner ones wrote.
+ * Several CPUs write one ring only in turns: see output.c.
  */
 #include "core.h"
 
@@ -76,6 +77,7 @@ struct perf_ring *ring_alloc(u32 nr_pages, bool overwrite, bool backward, u64 wa
 	r->watermark = min_t(u64, watermark ? watermark : r->size / 2, r->size);
 	r->refs = 1;
 	host_spin_init(&r->lock);
+	host_spin_init(&r->turn);
 	list_init(&r->events);
 	host_irq_work_init(&r->work, wake_work);
 	if (!get_pages(r)) {
@@ -115,34 +117,14 @@ static u64 progress(const struct perf_ring *r, u64 head)
 	return r->backward ? -head : head;
 }
 
-bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size)
+/* True for one writer only: an interrupting one may have seen it first. */
+static bool watermark_passed(struct perf_ring *r, u64 head)
 {
-	u64 head, next;
+	u64 woken = READ_ONCE(r->woken);
 
-	ASSERT_PERF(host_irqs_off() && !(size & 7) && size);
-	if (!r->nr_pages || READ_ONCE(r->paused))
-		return false;
-	r->nest++;
-	barrier();	/* an interrupt from here on is an inner writer */
-	head = READ_ONCE(r->head);
-	do {
-		if (!r->overwrite && !has_room(r, head, READ_ONCE(control(r)->data_tail), size))
-			goto full;
-		if (r->overwrite && size > r->size)
-			goto full;
-		next = r->backward ? head - size : head + size;
-	} while (!__atomic_compare_exchange_n(&r->head, &head, next, false, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
-	w->ring = r;
-	w->pos = r->backward ? next : head;
-	w->wake = progress(r, next) - r->woken > r->watermark;
-	if (w->wake)
-		r->woken += r->watermark;
-	return true;
-full:
-	barrier();
-	r->nest--;
-	return false;
+	return progress(r, head) - woken > r->watermark &&
+	       __atomic_compare_exchange_n(&r->woken, &woken, woken + r->watermark, false,
+					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 static void publish_head(struct perf_ring *r)
@@ -153,24 +135,68 @@ static void publish_head(struct perf_ring *r)
 	do {
 		head = READ_ONCE(r->head);
 		__atomic_store_n(&control(r)->data_head, head, __ATOMIC_RELEASE);	/* B */
-		r->nest = 0;
+		WRITE_ONCE(r->nest, 0);
 		barrier();
 		if (head == READ_ONCE(r->head))
 			return;
-		r->nest = 1;
+		WRITE_ONCE(r->nest, 1);
 		barrier();
 	} while (true);
+}
+
+static void enter(struct perf_ring *r, struct ring_write *w)
+{
+	w->ring = r;
+	w->turn = READ_ONCE(r->crowded);
+	if (unlikely(w->turn))
+		host_spin_lock(&r->turn);
+	WRITE_ONCE(r->nest, r->nest + 1);	/* an inner writer leaves it as it finds it */
+	barrier();	/* an interrupt from here on is an inner writer */
+}
+
+static void leave(struct ring_write *w)
+{
+	struct perf_ring *r = w->ring;
+
+	barrier();
+	if (r->nest > 1)
+		WRITE_ONCE(r->nest, r->nest - 1);
+	else
+		publish_head(r);
+	if (unlikely(w->turn))
+		host_spin_unlock(&r->turn);
+}
+
+bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size)
+{
+	u64 head, next;	/* an inner writer may be further than next by the end */
+
+	ASSERT_PERF(host_irqs_off() && !(size & 7) && size);
+	if (!r->nr_pages || READ_ONCE(r->paused))
+		return false;
+	enter(r, w);
+	head = READ_ONCE(r->head);
+	do {
+		if (!r->overwrite && !has_room(r, head, READ_ONCE(control(r)->data_tail), size))
+			goto full;
+		if (r->overwrite && size > r->size)
+			goto full;
+		next = r->backward ? head - size : head + size;
+	} while (!__atomic_compare_exchange_n(&r->head, &head, next, false, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	w->pos = r->backward ? next : head;
+	w->wake = watermark_passed(r, next);
+	return true;
+full:
+	leave(w);
+	return false;
 }
 
 void ring_publish(struct ring_write *w)
 {
 	struct perf_ring *r = w->ring;
 
-	barrier();
-	if (r->nest > 1)
-		r->nest--;
-	else
-		publish_head(r);
+	leave(w);
 	if (!w->wake)
 		return;
 	__atomic_store_n(&r->ready, 1, __ATOMIC_RELEASE);

@@ -2,7 +2,8 @@
 /*
  * Rings: pages that the kernel fills with records and a program reads. Theory: ring.c.
  *
- * Letters as in core.h; w: whoever writes a record, IRQs off, one CPU at a time.
+ * Letters as in core.h; w: whoever writes a record, IRQs off, one CPU at a time (or with ring->turn).
+ * A writer may interrupt another one.
  */
 #ifndef PERF_RING_H
 #define PERF_RING_H
@@ -10,6 +11,8 @@
 #include "host.h"
 
 #include <linux/perf_event.h>
+
+#define RING_PAGE 4096u
 
 struct perf_event;
 
@@ -21,12 +24,14 @@ struct perf_ring {
 	bool backward;		/* filled from high to low positions (I) */
 	u64 watermark;		/* bytes between wake-ups (I) */
 	bool paused;		/* PAUSE_OUTPUT (a) */
+	bool crowded;		/* several CPUs may write: they take turns, see output.c (m, a) */
+	host_spinlock turn;
 
 	u64 head;		/* where the next record goes: private, the page has a copy (w) */
 	u32 nest;		/* records being written, the inner ones by interrupts (w) */
 	u64 woken;		/* head at the last wake-up, in steps of watermark (w) */
 	u32 samples;		/* since the last wake-up by wakeup_events (w) */
-	u64 lost;		/* dropped since the last LOST record (w) */
+	u64 lost;		/* dropped since the last LOST record (w, a) */
 
 	u32 ready;		/* poll has something to report; poll takes it (a) */
 	host_spinlock lock;
@@ -45,6 +50,7 @@ struct ring_write {
 	struct perf_ring *ring;
 	u64 pos;		/* of the next byte, modulo nothing */
 	bool wake;		/* a watermark was passed */
+	bool turn;		/* it holds ring->turn */
 	struct perf_event *root;	/* whose record it is, see record.c */
 };
 

@@ -9,7 +9,7 @@
  *
  * Order, from perf_event_open(2): IDENTIFIER IP TID TIME ADDR ID STREAM_ID CPU PERIOD READ CALLCHAIN RAW
  * (BRANCH_STACK: refused at open) REGS_USER STACK_USER WEIGHT DATA_SRC TRANSACTION REGS_INTR PHYS_ADDR
- * CGROUP DATA_PAGE_SIZE CODE_PAGE_SIZE.
+ * CGROUP DATA_PAGE_SIZE CODE_PAGE_SIZE AUX (always empty: no PMU traces).
  */
 #include "sample.h"
 
@@ -186,6 +186,7 @@ static const struct {
 	{ PERF_SAMPLE_CGROUP, NULL, put_cgroup },
 	{ PERF_SAMPLE_DATA_PAGE_SIZE, NULL, put_dpage },
 	{ PERF_SAMPLE_CODE_PAGE_SIZE, NULL, put_cpage },
+	{ PERF_SAMPLE_AUX, NULL, put_zero },
 };
 
 static u32 sample_size(const S *s)
@@ -275,5 +276,21 @@ void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u
 		if (s.type & fields[i].bit)
 			fields[i].put(&w, &s);
 	count_for_wakeup(&w, e);
+	record_end(&w);
+}
+
+/* What child, a copy with inherit_stat, has counted so far: its values by read_format. */
+void sample_read_output(struct perf_event *child)
+{
+	S s = { .e = child, .pid = host_task_tgid(child->ctx->task), .tid = host_task_tid(child->ctx->task) };
+	u32 size = 16 + size_read(&s) + trailer_size(child);
+	struct ring_write w;
+
+	if (!record_begin(child, &w, size))
+		return;
+	ring_header(&w, PERF_RECORD_READ, 0, size);
+	put_tid(&w, &s);
+	put_read(&w, &s);
+	trailer_put(&w, child);
 	record_end(&w);
 }

@@ -26,6 +26,8 @@ struct perf_sample {
 
 /* sample.c: IRQs off, owner of e. addr: data address or 0. */
 void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period);
+/* sample.c: c, owner of child: a READ record. */
+void sample_read_output(struct perf_event *child);
 
 /* record.c: IRQs off. */
 /* Whom records of this moment are about: current, or in the switch to a task already that task. */

@@ -184,7 +184,7 @@ static void put_comm(struct perf_event *e, const struct news *n)
 	const struct comm_news *c = n->data;
 
 	if (e->attr.comm)
-		record_output(e, PERF_RECORD_COMM, c->exec && e->attr.comm_exec ? PERF_RECORD_MISC_COMM_EXEC : 0,
+		record_output(e, PERF_RECORD_COMM, c->exec ? PERF_RECORD_MISC_COMM_EXEC : 0,
 			      &c->body, c->size);
 }
 

@@ -6,7 +6,7 @@
  * Its slot only ever changes from NULL to that, or, when a task without one exits, to a tombstone:
  * so an open that races with the exit finds "dead" and answers ESRCH.
  */
-#include "core.h"
+#include "sample.h"
 
 static struct perf_task tombstone = { .dead = true };
 
@@ -214,6 +214,13 @@ static void exec_enable(struct perf_ctx *ctx, void *arg)
 		resched_ctx(ctx, perf_pmus[i]);
 }
 
+static void report_read(struct perf_ctx *ctx, void *child)
+{
+	(void)ctx;
+	sample_read_output(child);
+}
+
+/* Linux 6.12 has READ records of copies that an exec removes, none of those whose task exits. */
 static void exec_remove(struct perf_ctx *ctx)
 {
 	struct perf_event *e, *next;
@@ -221,6 +228,8 @@ static void exec_remove(struct perf_ctx *ctx)
 	list_for_each_safe(e, next, &ctx->events, ctx_node) {
 		if (!e->attr.remove_on_exec)
 			continue;
+		if (e->root != e && e->attr.inherit_stat)
+			ctx_call(ctx, report_read, e);
 		event_detach(e);
 		if (e->root != e) {
 			family_fold(e);

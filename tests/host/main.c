@@ -78,8 +78,6 @@ static void all_named(const char *only)
 {
 	for (const struct test *const *t = __start_host_tests; t < __stop_host_tests; t++)
 		named(*t, only);
-	for (const struct test *t = sampling_tests; t->name; t++)
-		named(t, only);
 }
 
 int main(int argc, char **argv)

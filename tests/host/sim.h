@@ -101,7 +101,6 @@ void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 #define CHECK_EQ(a, b) do { long long _a = (long long)(a), _b = (long long)(b);			\
 	if (_a != _b) fail("%s:%d: %s is %lld, not %lld", __FILE__, __LINE__, #a, _a, _b); } while (0)
 struct test { const char *name; void (*fn)(void); };
-extern const struct test sampling_tests[];
 /* TEST(name) { ... }: a test that needs no other registration. */
 #define TEST(name)									\
 	static void name(void);								\

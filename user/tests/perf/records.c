@@ -457,3 +457,49 @@ TEST("records/refused", "sample_type", "perf_event_open(2)")
 	a = sampling(CPU_CLOCK, 1ull << 63, PERF_SAMPLE_IP);
 	EXPECT_ERR(perf_open(&a, 0, -1, -1, 0), EINVAL);
 }
+
+TEST("records/weight_struct", "PERF_SAMPLE_WEIGHT_STRUCT", "perf_event_open(2)")
+{
+	struct perf_event_attr a = sampling(CPU_CLOCK, 1000000, PERF_SAMPLE_IP | PERF_SAMPLE_WEIGHT_STRUCT);
+	struct ring r;
+	int fd;
+
+	r = run_sampled(&a, &fd);
+	first_sample(&r);
+	EXPECT_EQ(rec.h.size, 24);
+	EXPECT_EQ(rec.u64[2], 0);
+}
+
+TEST("records/aux", "PERF_SAMPLE_AUX attr.aux_output attr.aux_sample_size attr.aux_watermark", "Linux: no PMU here traces")
+{
+	struct perf_event_attr a = sampling(CPU_CLOCK, 1000000, PERF_SAMPLE_IP | PERF_SAMPLE_AUX);
+	struct perf_event_attr h = sampling(RAW_CYCLES, 1000000, PERF_SAMPLE_IP | PERF_SAMPLE_AUX);
+	struct ring r;
+	int fd, leader;
+
+	a.aux_watermark = 4096;			/* accepted; there is nothing to measure */
+	r = run_sampled(&a, &fd);
+	first_sample(&r);
+	EXPECT_EQ(rec.h.size, 24);		/* 0 bytes of it */
+	EXPECT_EQ(rec.u64[2], 0);
+	r = run_sampled(&h, &leader);
+	first_sample(&r);
+	EXPECT_EQ(rec.h.size, 24);
+	a.aux_sample_size = h.aux_sample_size = 4096;
+	EXPECT_ERR(perf_open(&a, 0, -1, -1, 0), EINVAL);
+	EXPECT_ERR(perf_open(&h, 0, -1, -1, 0), EINVAL);
+	EXPECT_ERR(perf_open(&h, 0, -1, leader, 0), EINVAL);
+	a.aux_sample_size = h.aux_sample_size = 0;
+	a.aux_output = h.aux_output = 1;
+	EXPECT_ERR(perf_open(&a, 0, -1, -1, 0), EOPNOTSUPP);
+	EXPECT_ERR(perf_open(&h, 0, -1, leader, 0), EOPNOTSUPP);
+}
+
+TEST("records/no_branches", "PERF_SAMPLE_BRANCH_STACK", "Linux: no BRBE here")
+{
+	struct perf_event_attr a = sampling(RAW_CYCLES, 1000000, PERF_SAMPLE_BRANCH_STACK);
+
+	EXPECT_ERR(perf_open(&a, 0, -1, -1, 0), EINVAL);	/* no type of branch */
+	a.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+	EXPECT_ERR(perf_open(&a, 0, -1, -1, 0), EOPNOTSUPP);
+}

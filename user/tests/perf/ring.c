@@ -519,3 +519,44 @@ TEST("ring/family_lost", "PERF_FORMAT_LOST attr.inherit", "issue: sums")
 	EXPECT_EQ(n + v.lost, v.value);
 	EXPECT(lost <= v.lost, "LOST records say %ld, read says %ld", (long)lost, (long)v.lost);
 }
+
+/* Two events of a group in one ring that is much too small: each one's records and losses add up. */
+TEST("ring/group_lost", "PERF_FORMAT_LOST PERF_FORMAT_GROUP ioctl.SET_OUTPUT", "issue: sums")
+{
+	struct perf_event_attr a = sampling(SWITCHES, 1, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID);
+	struct { u64 nr; struct { u64 value, id, lost; } m[2]; } v;
+	char *map = mmap(NULL, 200 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	u64 n[2] = { 0, 0 }, said = 0;
+	struct ring r;
+	int fd, member;
+
+	a.read_format = PERF_FORMAT_LOST | PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	a.sample_id_all = 1;
+	fd = open_attr(&a);
+	a.config = PERF_COUNT_SW_PAGE_FAULTS;
+	a.disabled = 0;
+	NEED(member = perf_open(&a, 0, -1, fd, 0));
+	r = ring_map(fd, 1, PROT_READ | PROT_WRITE);
+	NEED(ioctl(member, PERF_EVENT_IOC_SET_OUTPUT, fd));
+	for (int round = 0; round < 3; round++) {
+		ioc(fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+		yields(round < 2 ? 200 : 5);
+		for (char *p = map, *end = p + (round < 2 ? 200 : 5) * PAGE; p < end; p += PAGE)
+			*(volatile char *)p = 1;
+		NEED(madvise(map, 200 * PAGE, MADV_DONTNEED));
+		ioc(fd, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+		while (ring_next(&r, &rec)) {
+			said += rec.h.type == PERF_RECORD_LOST ? rec.u64[2] : 0;
+			for (int i = 0; i < 2 && rec.h.type == PERF_RECORD_SAMPLE; i++)
+				n[i] += rec.u64[1] == event_id(i ? member : fd);
+		}
+	}
+	EXPECT_EQ(read(fd, &v, sizeof(v)), sizeof(v));
+	EXPECT_EQ(v.nr, 2);
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(v.m[i].id, event_id(i ? member : fd));
+		EXPECT_EQ(n[i] + v.m[i].lost, v.m[i].value);
+		EXPECT(v.m[i].lost > 20, "only %ld lost", (long)v.m[i].lost);
+	}
+	EXPECT_EQ(said, v.m[0].lost + v.m[1].lost);
+}

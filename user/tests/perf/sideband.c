@@ -524,3 +524,100 @@ TEST("sideband/namespaces", "PERF_RECORD_NAMESPACES attr.namespaces", "perf_even
 	}
 	EXPECT_EQ(n, 1);
 }
+
+/* The first record of the child that opens nothing and execs; a goes to it. */
+static void exec_child(struct perf_event_attr a, struct ring *r)
+{
+	int fd, go[2];
+	pid_t kid;
+	char c = 0;
+
+	NEED(pipe(go));
+	kid = fork();
+	if (!kid) {
+		if (read(go[0], &c, 1) == 1)
+			execl("/proc/self/exe", "ptest", "-l", NULL);
+		_exit(1);
+	}
+	NEED(fd = perf_open(&a, kid, -1, -1, 0));
+	*r = ring_map(fd, 16, PROT_READ | PROT_WRITE);
+	NEED(write(go[1], &c, 1));
+	NEED(waitpid(kid, NULL, 0));
+}
+
+TEST("sideband/exec_flag", "PERF_RECORD_MISC_COMM_EXEC attr.comm_exec", "Linux: comm_exec only says that the kernel knows the flag")
+{
+	struct perf_event_attr a = sideband();
+	struct ring r;
+
+	a.comm = 1;
+	a.disabled = 0;
+	exec_child(a, &r);
+	EXPECT(ring_next(&r, &rec), "no record");
+	EXPECT_EQ(rec.h.type, PERF_RECORD_COMM);
+	EXPECT_EQ(rec.h.misc, PERF_RECORD_MISC_COMM_EXEC);
+}
+
+/* READ records of a child of ours: does it exec, or only exit? */
+static unsigned reads_of_child(bool exec, u64 read_format)
+{
+	struct perf_event_attr a = sampling(TASK_CLOCK, 1 << 30, PERF_SAMPLE_TID);
+	unsigned n = 0;
+	struct ring r;
+	pid_t kid;
+	int fd, other;
+
+	pin(0);
+	NEED(other = open_self(DUMMY));	/* not inherited: Linux does not let the tasks swap their events */
+	a.inherit = a.inherit_stat = a.remove_on_exec = 1;
+	a.disabled = 0;
+	a.read_format = read_format;
+	NEED(fd = perf_open(&a, 0, 0, -1, 0));
+	r = ring_map(fd, 16, PROT_READ | PROT_WRITE);
+	kid = fork();
+	if (!kid) {
+		spin_ms(2);
+		if (exec)
+			execl("/proc/self/exe", "ptest", "-l", NULL);
+		_exit(0);
+	}
+	NEED(waitpid(kid, NULL, 0));
+	while (ring_next(&r, &rec)) {
+		if (rec.h.type != PERF_RECORD_READ)
+			continue;
+		n++;
+		EXPECT_EQ(rec.h.size, 8 + 8 + 8 * (1 + __builtin_popcountll(read_format)));
+		EXPECT_EQ(rec.u32[2], kid);
+		EXPECT_EQ(rec.u32[3], kid);
+		EXPECT(rec.u64[2] >= 2000000, "value %ld", (long)rec.u64[2]);
+		if (read_format & PERF_FORMAT_ID)
+			EXPECT_EQ(rec.u64[5], event_id(fd));
+	}
+	munmap(r.page, 17 * PAGE);
+	close(fd);
+	close(other);
+	return n;
+}
+
+TEST("sideband/read", "PERF_RECORD_READ attr.inherit_stat attr.remove_on_exec", "Linux 6.12: at exec, not at exit")
+{
+	EXPECT_EQ(reads_of_child(true, 0), 1);
+	EXPECT_EQ(reads_of_child(true, RF_TIMES | PERF_FORMAT_ID), 1);
+	EXPECT_EQ(reads_of_child(false, 0), 0);
+}
+
+TEST("sideband/accepted", "attr.text_poke attr.ksymbol attr.bpf_event attr.cgroup", "Linux: accepted; nothing of the kind happens here")
+{
+	struct perf_event_attr a = sideband();
+	struct ring r;
+	int fd;
+
+	a.text_poke = a.ksymbol = a.bpf_event = a.cgroup = a.comm = 1;
+	fd = open_attr(&a);
+	r = ring_map(fd, 2, PROT_READ | PROT_WRITE);
+	ioc(fd, PERF_EVENT_IOC_ENABLE, 0);
+	NEED(prctl(PR_SET_NAME, "name"));
+	while (ring_next(&r, &rec))
+		EXPECT_EQ(rec.h.type, PERF_RECORD_COMM);
+	EXPECT(r.page->data_head > 0, "no record");
+}

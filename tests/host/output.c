@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Where records go and who is woken: redirection, munmap, poll, signals. */
+#include "tape.h"
+
+TEST(sampling_redirected)	/* PB-18, H 38, 39 */
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_IDENTIFIER);
+	struct tape t, u;
+	int x, y, z;
+
+	begin(32);
+	x = self(a);
+	y = self(a);
+	z = self(a);
+	t = map(x, 3);
+	CHECK_EQ(sim_ioctl(y, PERF_EVENT_IOC_SET_OUTPUT, (u64)z), -EINVAL);
+	CHECK_EQ(sim_ioctl(x, PERF_EVENT_IOC_SET_OUTPUT, (u64)x), -EINVAL);
+	CHECK_EQ(sim_ioctl(y, PERF_EVENT_IOC_SET_OUTPUT, 0xffffffff), -EBADF);
+	ioc(y, PERF_EVENT_IOC_SET_OUTPUT, (u64)x);
+	ioc(z, PERF_EVENT_IOC_SET_OUTPUT, (u64)y);	/* the ring of y is that of x */
+	happen(3);
+	CHECK_EQ(drain_type(&t, PERF_RECORD_SAMPLE), 9);
+	ioc(z, PERF_EVENT_IOC_SET_OUTPUT, (u64)-1);
+	happen(3);
+	CHECK_EQ(drain_type(&t, PERF_RECORD_SAMPLE), 6);
+	CHECK_EQ(map_try(y, 2, true, &u), -EINVAL);	/* another size */
+	CHECK_EQ(map_try(y, 3, true, &u), 0);		/* the same ring */
+	u.tail = t.tail;
+	happen(2);
+	CHECK_EQ(drain_type(&u, PERF_RECORD_SAMPLE), 4);
+	unmap(&t);
+	CHECK_EQ(perf_stats.rings, 1);			/* u has it still */
+	happen(1);
+	CHECK_EQ(drain_type(&u, PERF_RECORD_SAMPLE), 1);	/* of y; x has left with its mapping */
+	ioc(z, PERF_EVENT_IOC_SET_OUTPUT, (u64)y);
+	unmap(&u);
+	CHECK_EQ(perf_stats.rings, 0);
+	CHECK(!sim_event(z)->ring && !sim_event(y)->ring);
+	happen(1);
+	t = map(z, 2);
+	happen(1);
+	CHECK_EQ(drain_type(&t, PERF_RECORD_SAMPLE), 1);
+	sim_close(z);				/* the mapping keeps the event */
+	happen(1);
+	CHECK_EQ(drain_type(&t, PERF_RECORD_SAMPLE), 1);
+	unmap(&t);
+	CHECK_EQ(perf_stats.rings, 0);
+	CHECK_EQ(perf_stats.pages, 0);
+	sim_end();
+}
+
+TEST(sampling_wakeups)	/* PB-24 */
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_TID);
+	struct tape t;
+	int fd;
+
+	begin(32);
+	fd = self(a);
+	CHECK_EQ(sim.fds[fd]->ops->poll(sim.fds[fd]->priv, NULL), HOST_POLLHUP);
+	t = map(fd, 2);
+	for (u32 i = 1; i <= 129; i++) {
+		happen(1);
+		CHECK_EQ(sim.fds[fd]->ops->poll(sim.fds[fd]->priv, NULL), i == 129 ? HOST_POLLIN : 0);
+	}
+	unmap(&t);
+	a.wakeup_events = 3;
+	fd = self(a);
+	t = map(fd, 2);
+	for (u32 i = 1; i <= 12; i++) {
+		happen(1);
+		CHECK_EQ(sim.fds[fd]->ops->poll(sim.fds[fd]->priv, NULL), i % 3 ? 0 : HOST_POLLIN);
+	}
+	unmap(&t);
+	a.watermark = 1;
+	a.wakeup_watermark = 1000;
+	fd = self(a);
+	t = map(fd, 2);
+	for (u32 i = 1; i <= 63; i++) {
+		happen(1);
+		CHECK_EQ(sim.fds[fd]->ops->poll(sim.fds[fd]->priv, NULL), i == 63 ? HOST_POLLIN : 0);
+	}
+	unmap(&t);
+	sim_end();
+}
+
+TEST(sampling_watermark_signal)	/* side-band signals, too */
+{
+	struct perf_event_attr a = attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, 1, PERF_SAMPLE_TID);
+	struct tape t;
+	int fd;
+
+	begin(32);
+	a.comm = a.watermark = 1;
+	a.wakeup_watermark = 200;
+	fd = self(a);
+	sim.fds[fd]->async = true;
+	t = map(fd, 2);
+	for (int i = 0; i < 50; i++)
+		perf_comm(host_current());
+	CHECK(sim.fds[fd]->signals[0] >= 4);
+	unmap(&t);
+	sim_end();
+}
+
+static host_spinlock *turn;
+static u32 turns;
+
+static void count_turns(host_spinlock *l)
+{
+	turns += l == turn;
+}
+
+TEST(sampling_crowded)	/* H 35: copies on several CPUs take turns, and only they have to */
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_TID);
+	struct task *kid;
+	struct tape t;
+	int x, y;
+
+	begin(32);
+	x = self(a);
+	t = map(x, 2);
+	turn = &sim_event(x)->ring->turn;
+	turns = 0;
+	sim.before_lock = count_turns;
+	happen(3);
+	CHECK_EQ(turns, 0);
+	a.inherit = 1;
+	y = self(a);
+	ioc(y, PERF_EVENT_IOC_SET_OUTPUT, (u64)x);
+	kid = sim_fork(false);
+	sim_switch(1, kid);
+	happen(2);
+	ONCPU(1)
+		happen(5);
+	CHECK_EQ(turns, 2 * 2 + 5);
+	CHECK_EQ(drain_type(&t, PERF_RECORD_SAMPLE), 3 + 2 * 2 + 5);
+	CHECK(!sim_event(x)->ring->turn.held);
+	sim.before_lock = NULL;
+	unmap(&t);
+	sim_end();
+}
+
+TEST(sampling_aux_area)	/* refused, but what is asked has to make sense */
+{
+	struct host_map_req q = { 3, 2, true, false };
+	void *const *pages;
+	struct tape t;
+	int fd;
+
+	begin(32);
+	fd = self(attr(ALIGN, 1, PERF_SAMPLE_TID));
+	t = map(fd, 3);
+	CHECK_EQ(t.file->ops->mmap(t.file->priv, &q, &pages), -EINVAL);
+	head_page(&t)->aux_offset = 3 * PAGE;
+	head_page(&t)->aux_size = 2 * PAGE;
+	CHECK_EQ(t.file->ops->mmap(t.file->priv, &q, &pages), -EOPNOTSUPP);
+	q.npages = 1;
+	CHECK_EQ(t.file->ops->mmap(t.file->priv, &q, &pages), -EINVAL);
+	unmap(&t);
+	sim_end();
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* What comes out of the rings of events: fields, side-band, and the sums of what is there and what is lost. */
+#include "tape.h"
+
+TEST(sampling_fields)	/* PB-16: any set of fields; size and contents agree */
+{
+	static const u64 all = PERF_SAMPLE_MAX - 1;
+	static struct rec r;
+
+	for (u32 round = 0; round < 400; round++) {
+		struct perf_event_attr a = attr(RAW, 10000, 0), b = attr(RAW, 0, 0);
+		u32 n = 0;
+		struct tape t;
+		int fd;
+
+		begin(32);
+		sim.seed = round * 77 + 1;
+		sim_rand(2);
+		a.sample_type = ((u64)sim_rand(1u << 30)) & all & ~(u64)PERF_SAMPLE_BRANCH_STACK;
+		if (a.sample_type & PERF_SAMPLE_WEIGHT)
+			a.sample_type &= ~(u64)PERF_SAMPLE_WEIGHT_STRUCT;
+		a.read_format = b.read_format = sim_rand(32);
+		a.sample_regs_user = a.sample_regs_intr = 1 + sim_rand(1u << 30);
+		a.sample_stack_user = 8 * sim_rand(20);
+		fd = self(a);
+		open_on(b, 0, -1, fd);
+		t = map(fd, 9);
+		adv(35 * US);
+		while (take(&t, &r)) {
+			CHECK_EQ(r.type, PERF_RECORD_SAMPLE);
+			decode_sample(&r, &a, sim_event(fd)->id, 2);
+			n++;
+		}
+		CHECK_EQ(n, 3);
+		unmap(&t);
+		sim_end();
+	}
+}
+
+TEST(sampling_lost_sums)	/* PB-09, H 42 */
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_TID);
+	u64 v[2], lost = 0, n = 0;
+	static struct rec r;
+	struct tape t;
+	int fd;
+
+	begin(32);
+	a.read_format = PERF_FORMAT_LOST;
+	a.sample_id_all = 1;
+	fd = self(a);
+	t = map(fd, 2);
+	for (int round = 0; round < 20; round++) {
+		happen(round ? sim_rand(500) : 300);
+		if (!round) {
+			CHECK_EQ(head_page(&t)->data_head, 4080);
+			sim_read(fd, v, 16);
+			CHECK_EQ(v[1], 45);
+		}
+		while (sim_rand(300) && take(&t, &r)) {
+			n += r.type == PERF_RECORD_SAMPLE;
+			lost += r.type == PERF_RECORD_LOST ? r.w[2] : 0;
+			r.type == PERF_RECORD_SAMPLE ? decode_sample(&r, &a, sim_event(fd)->id, 1) : decode_other(&r, &a);
+		}
+	}
+	while (take(&t, &r)) {
+		n += r.type == PERF_RECORD_SAMPLE;
+		lost += r.type == PERF_RECORD_LOST ? r.w[2] : 0;
+	}
+	happen(1);	/* what is not yet reported comes now */
+	while (take(&t, &r)) {
+		n += r.type == PERF_RECORD_SAMPLE;
+		lost += r.type == PERF_RECORD_LOST ? r.w[2] : 0;
+	}
+	CHECK_EQ(sim_read(fd, v, 16), 16);
+	CHECK_EQ(n + v[1], v[0]);
+	CHECK_EQ(lost, v[1]);
+	unmap(&t);
+	sim_end();
+}
+
+TEST(sampling_family_lost)	/* 64 children, one ring per CPU */
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_TID);
+	struct task *kids[60], *t;
+	u64 v[2], n = 0;
+	struct tape tape;
+	int fd;
+
+	t = begin(32);
+	a.read_format = PERF_FORMAT_LOST;
+	a.inherit = 1;
+	fd = open_on(a, 0, 0, -1);
+	tape = map(fd, 2);
+	for (u32 i = 0; i < ARRAY_SIZE(kids); i++)
+		kids[i] = sim_fork(false);
+	for (u32 i = 0; i < ARRAY_SIZE(kids); i++) {
+		sim_switch(0, kids[i]);
+		happen(20);
+		if (i & 1)
+			sim_exit(0);
+	}
+	sim_switch(0, t);
+	sim_read(fd, v, 16);
+	n = drain_type(&tape, PERF_RECORD_SAMPLE);
+	CHECK_EQ(v[0], 20 * ARRAY_SIZE(kids));
+	CHECK_EQ(n + v[1], v[0]);
+	CHECK_EQ(n, 255);
+	unmap(&tape);
+	sim_end();
+}
+
+TEST(sampling_paused)
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_TID);
+	static struct rec r;
+	struct tape t;
+	u64 v[2];
+	int fd;
+
+	begin(32);
+	a.read_format = PERF_FORMAT_LOST;
+	fd = self(a);
+	CHECK_EQ(sim_ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1), -EINVAL);
+	t = map(fd, 2);
+	ioc(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
+	happen(5);
+	CHECK(!take(&t, &r));
+	ioc(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
+	happen(1);
+	CHECK(take(&t, &r) && r.type == PERF_RECORD_LOST && r.w[2] == 5);
+	CHECK(take(&t, &r) && r.type == PERF_RECORD_SAMPLE);
+	sim_read(fd, v, 16);
+	CHECK_EQ(v[1], 5);
+	unmap(&t);
+	sim_end();
+}
+
+TEST(sampling_hostile_page)	/* H 37: geometry in the page is for the reader only */
+{
+	struct tape t;
+	int fd;
+
+	begin(32);
+	fd = self(attr(ALIGN, 1, PERF_SAMPLE_TID | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CALLCHAIN));
+	t = map(fd, 2);
+	for (int i = 0; i < 300; i++) {
+		head_page(&t)->data_size = (u64)PAGE << sim_rand(20);
+		head_page(&t)->data_offset = sim_rand(1u << 31);
+		head_page(&t)->data_tail = head_page(&t)->data_head;
+		happen(20);
+	}
+	unmap(&t);
+	sim_end();
+}
+
+TEST(sampling_sideband)	/* PB-57: FORK, COMM, EXIT in order, of the right task */
+{
+	static const u32 order[] = { PERF_RECORD_FORK, PERF_RECORD_NAMESPACES, PERF_RECORD_COMM, PERF_RECORD_EXIT };
+	struct perf_event_attr a = attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, 0, PERF_SAMPLE_TID | PERF_SAMPLE_TIME);
+	struct task *t = begin(32), *kid;
+	static struct rec r;
+	struct tape tape;
+	u32 i = 0;
+	int fd;
+
+	a.task = a.comm = a.namespaces = a.inherit = a.sample_id_all = 1;
+	fd = open_on(a, 0, 0, -1);
+	tape = map(fd, 2);
+	sim.next_tid = 1000000;		/* a name of 8 characters */
+	kid = sim_fork(false);
+	perf_forked(kid);
+	sim_switch(0, kid);
+	perf_comm(kid);
+	sim_exit(0);
+	sim_switch(0, t);
+	for (; take(&tape, &r); i++) {
+		CHECK(i < ARRAY_SIZE(order));
+		CHECK_EQ(r.type, order[i]);
+		decode_other(&r, &a);
+		CHECK_EQ((u32)r.w[1], kid->tgid);
+	}
+	CHECK_EQ(i, ARRAY_SIZE(order));
+	unmap(&tape);
+	sim_end();
+}
+
+TEST(sampling_read_record)	/* of a copy that an exec removes: its values; none when a task exits */
+{
+	struct perf_event_attr a = attr(ALIGN, 1 << 20, PERF_SAMPLE_TID);
+	struct task *t = begin(32), *kid;
+	static struct rec r;
+	struct tape tape;
+	int fd;
+
+	a.inherit = a.inherit_stat = a.remove_on_exec = a.sample_id_all = 1;
+	a.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
+	fd = open_on(a, 0, 0, -1);
+	tape = map(fd, 2);
+	kid = sim_fork(false);
+	sim_switch(0, kid);
+	happen(7);
+	perf_exec(false);
+	CHECK(take(&tape, &r) && r.type == PERF_RECORD_READ);
+	CHECK_EQ(r.size, 8 + 8 + 24 + 8);
+	CHECK_EQ((u32)r.w[1], kid->tgid);
+	CHECK_EQ(r.w[1] >> 32, kid->tid);
+	CHECK_EQ(r.w[2], 7);
+	CHECK_EQ(r.w[3], sim_event(fd)->id);
+	CHECK_EQ(r.w[4], 0);
+	sim_exit(0);
+	sim_switch(0, t);
+	kid = sim_fork(false);
+	sim_switch(0, kid);
+	sim_exit(0);
+	sim_switch(0, t);
+	CHECK(!take(&tape, &r));
+	unmap(&tape);
+	sim_end();
+}
+
+/* PB-09: two events in one ring, each with its own losses. */
+TEST(sampling_group_lost)
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_IDENTIFIER);
+	u64 v[6], n[2] = { 0, 0 }, said = 0;
+	static struct rec r;
+	struct tape t;
+	int fd, mate;
+
+	begin(32);
+	a.read_format = PERF_FORMAT_LOST;
+	fd = self(a);
+	mate = member(a, fd);
+	t = map(fd, 2);
+	ioc(mate, PERF_EVENT_IOC_SET_OUTPUT, (u64)fd);
+	for (int round = 0; round < 30; round++) {
+		happen(sim_rand(300));
+		for (u32 most = sim_rand(400); most-- && take(&t, &r);) {
+			said += r.type == PERF_RECORD_LOST ? r.w[2] : 0;
+			n[r.w[1] != sim_event(fd)->id] += r.type == PERF_RECORD_SAMPLE;
+		}
+	}
+	while (take(&t, &r)) {
+		said += r.type == PERF_RECORD_LOST ? r.w[2] : 0;
+		n[r.w[1] != sim_event(fd)->id] += r.type == PERF_RECORD_SAMPLE;
+	}
+	CHECK_EQ(sim_read(fd, v, 16), 16);
+	CHECK_EQ(sim_read(mate, v + 2, 16), 16);
+	CHECK_EQ(n[0] + v[1], v[0]);
+	CHECK_EQ(n[1] + v[3], v[2]);
+	CHECK(v[1] > 10 && v[3] > 10);
+	CHECK_EQ(said + sim_event(fd)->ring->lost, v[1] + v[3]);
+	unmap(&t);
+	sim_end();
+}
