@@ -99,19 +99,50 @@ M = [
  ("ask-who-has-left", "switch.c", "place_after_switch(pc, pmus | pmus_wanted(next)", "place_after_switch(pc, pmus_wanted(prev) | pmus_wanted(next)"),
  # --- sampling
  ("ring-fills-completely", "ring.c", "(tail - head - 1) & mask) >= size", "(tail - head) & mask) >= size || tail == head"),
- ("inner-writer-publishes", "ring.c", "\tif (r->nest > 1)\n\t\tr->nest--;\n\telse\n\t\tpublish_head(r);", "\tr->nest--;\n\t__atomic_store_n(&control(r)->data_head, r->head, __ATOMIC_RELEASE);"),
- ("nest-leaks-when-full", "ring.c", "full:\n\tbarrier();\n\tr->nest--;", "full:\n\tbarrier();"),
+ ("inner-writer-publishes", "ring.c", "\tif (r->nest > 1)\n\t\tWRITE_ONCE(r->nest, r->nest - 1);\n\telse\n\t\tpublish_head(r);", "\tr->nest--;\n\t__atomic_store_n(&control(r)->data_head, r->head, __ATOMIC_RELEASE);"),
+ ("nest-leaks-when-full", "ring.c", "full:\n\tleave(w);", "full:\n\tbarrier();"),
+ ("full-hides-the-inner", "ring.c", "full:\n\tleave(w);", "full:\n\tbarrier();\n\tr->nest--;"),
+ ("publish-looks-once", "ring.c", "\t\tif (head == READ_ONCE(r->head))\n\t\t\treturn;", "\t\treturn;"),
+ ("no-turns-in-a-crowd", "ring.c", "w->turn = READ_ONCE(r->crowded);", "w->turn = false;"),
+ ("overwrite-wants-room", "ring.c", "if (!r->overwrite && !has_room", "if (!has_room"),
  ("trust-the-page", "ring.h", "u64 at = w->pos & (w->ring->size - 1);", "u64 at = w->pos & (((struct perf_event_mmap_page *)w->ring->pages[0])->data_size - 1);"),
  ("backward-goes-forward", "ring.c", "w->pos = r->backward ? next : head;", "w->pos = head;"),
- ("watermark-too-early", "ring.c", "- r->woken > r->watermark;", "- r->woken >= r->watermark;"),
- ("lost-not-counted", "record.c", "\tr->lost++;\n", ""),
+ ("watermark-too-early", "ring.c", "- woken > r->watermark &&", "- woken >= r->watermark &&"),
+ ("lost-not-counted", "record.c", "unsaid + 1, __ATOMIC", "unsaid, __ATOMIC"),
+ ("losses-forgotten-when-full", "record.c", "unsaid + 1, __ATOMIC", "1, __ATOMIC"),
  ("lost-of-the-copy", "record.c", "__atomic_fetch_add(&e->root->lost, 1", "__atomic_fetch_add(&e->lost, 1"),
- ("lost-said-twice", "record.c", "r->lost -= lost;", ";"),
+ ("lost-said-twice", "record.c", "__atomic_exchange_n(&r->lost, 0, __ATOMIC_RELAXED)", "r->lost"),
+ ("losses-not-taken-at-once", "record.c", "__atomic_exchange_n(&r->lost, 0, __ATOMIC_RELAXED)", "({ u64 l = READ_ONCE(r->lost); WRITE_ONCE(r->lost, 0); l; })"),
  ("lost-without-trailer", "record.c", "\tring_u64(w, lost);\n\ttrailer_put(w, e);", "\tring_u64(w, lost);"),
  ("trailer-order", "record.c", "\tif (type & PERF_SAMPLE_TIME)\n\t\tring_u64(w, record_time(e));\n\tif (type & PERF_SAMPLE_ID)\n\t\tring_u64(w, e->root->id);", "\tif (type & PERF_SAMPLE_ID)\n\t\tring_u64(w, e->root->id);\n\tif (type & PERF_SAMPLE_TIME)\n\t\tring_u64(w, e->root->id);\n\tring_u64(w, 0);"),
  ("no-signal-at-the-watermark", "record.c", "if (w->wake && host_file_async(w->root->file))", "if (0)"),
  ("read-behind-the-chain", "sample.c", "\t{ PERF_SAMPLE_READ, size_read, put_read },\n\t{ PERF_SAMPLE_CALLCHAIN, size_chain, put_chain },", "\t{ PERF_SAMPLE_CALLCHAIN, size_chain, put_chain },\n\t{ PERF_SAMPLE_READ, size_read, put_read },"),
  ("id-of-the-copy", "sample.c", "static void put_id(W *w, const S *s) { ring_u64(w, s->e->root->id); }", "static void put_id(W *w, const S *s) { ring_u64(w, s->e->id); }"),
+ ("aux-left-out", "sample.c", "\t{ PERF_SAMPLE_AUX, NULL, put_zero },\n", ""),
+ ("raw-without-length", "sample.c", "ring_u32s(w, 4, 0);", "ring_u32s(w, 0, 0);"),
+ ("stack-without-its-end", "sample.c", "return s->stack_size ? 8 + s->stack_size + 8 : 8;", "return 8 + s->stack_size;"),
+ ("regs-without-regs", "sample.c", "return 8 + (regs ? 8 *", "return 8 + (true ? 8 *"),
+ ("no-data-source", "sample.c", "0x1e05080021ULL", "0ULL"),
+ ("weight-twice", "sample.c", "\t{ PERF_SAMPLE_WEIGHT_STRUCT, NULL, put_zero },\n", ""),
+ ("regs-intr-as-user", "sample.c", "put_regs(w, s->regs, s->e->attr.sample_regs_intr)", "put_regs(w, s->uregs, s->e->attr.sample_regs_intr)"),
+ ("read-of-the-family", "sample.c", "\treturn e->attr.inherit;", "\treturn false;"),
+ ("read-without-times", "sample.c", "if (rf & PERF_FORMAT_TOTAL_TIME_RUNNING)\n\t\tring_u64(w, s->e->running);", ";"),
+ ("no-read-record", "task.c", "if (e->root != e && e->attr.inherit_stat)", "if (0)"),
+ ("frequency-only-at-the-tick", "overflow.c", "\tif (e->attr.freq)\n\t\tfreq_overflow(e);\n", ""),
+ ("off-but-told", "sideband.c", "if (e->state >= PERF_ON && (e->cpu", "if ((e->cpu"),
+ ("told-on-other-cpus", "sideband.c", "(e->cpu < 0 || e->cpu == (int)host_cpu())", "true"),
+ ("exit-without-parent", "sideband.c", "\thost_task_parent(t, &ptgid, &ptid);", "\tptgid = ptid = 0;"),
+ ("redirect-to-another-cpu", "output.c", "if (e == to || e->cpu != to->cpu)", "if (e == to)"),
+ ("redirect-to-another-task", "output.c", "if (e->cpu < 0 && e->target != to->target)", "if (0)"),
+ ("redirect-to-another-clock", "output.c", "if (!same_clock(e, to) || ", "if ("),
+ ("redirect-to-backward", "output.c", " || e->attr.write_backward != to->attr.write_backward", ""),
+ ("inherit-any-cpu-mapped", "output.c", "\tif (e->cpu < 0 && e->attr.inherit)\n\t\treturn -EINVAL;", ""),
+ ("crowd-unnoticed", "output.c", "\t\tmake_crowded(r);", "\t\t;"),
+ ("odd-number-of-pages", "output.c", "data & (data - 1) || ", ""),
+ ("no-hup-at-the-end", "output.c", "if (!is_over(e) && e->ring)", "if (e->ring)"),
+ ("pages-paid-for-ever", "output.c", "\tuncharge(r, true);\n}", "}"),
+ ("aux-anywhere", "output.c", "offset != req->pgoff * RING_PAGE", "false"),
+ ("chain-too-long", "callchain.c", "out + n, max - used)", "out + n, max)"),
  ("wakeup-events-ignored", "sample.c", "\tw->wake = true;", ""),
  ("never-throttle", "overflow.c", ">= max_per_tick();", ">= UINT32_MAX;"),
  ("one-more-per-tick", "overflow.c", ">= max_per_tick();", "> max_per_tick();"),
@@ -158,6 +189,13 @@ def run(build, name, file, old, new):
 		if r.returncode:
 			return "does not compile: " + r.stdout[-300:]
 		objs.discard(f"{build}/core-{c[:-2]}.o")
+		objs.add(o)
+	if file in ("ring.c", "record.c"):	# ringsteps.c contains them
+		o = f"{work}/ringsteps.o"
+		r = sh(*[a for a in cc if not a.startswith("-fsan")], f"-I{work}", f"-I{PERF}", "-c", "-o", o, f"{TOP}/ringsteps.c")
+		if r.returncode:
+			return "does not compile: " + r.stdout[-300:]
+		objs.discard(f"{build}/ringsteps.o")
 		objs.add(o)
 	r = sh(*cc, "-o", f"{work}/perf-host", *sorted(objs))
 	if r.returncode:

@@ -161,3 +161,60 @@ TEST(sampling_aux_area)	/* refused, but what is asked has to make sense */
 	unmap(&t);
 	sim_end();
 }
+
+/* PB-18: who may write to whose ring; PB-33: and who may have one at all. */
+TEST(sampling_redirect_rules)
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_TID), b = a;
+	struct task *t = begin(32), *kid = sim_fork(false);
+	struct tape tape, no;
+	int x, on0, on1;
+
+	x = self(a);
+	tape = map(x, 2);
+	on0 = open_on(a, 0, 0, -1);
+	on1 = open_on(a, 0, 1, -1);
+	CHECK_EQ(sim_ioctl(on0, PERF_EVENT_IOC_SET_OUTPUT, (u64)x), -EINVAL);
+	CHECK_EQ(sim_ioctl(open_on(a, (int)kid->tid, -1, -1), PERF_EVENT_IOC_SET_OUTPUT, (u64)x), -EINVAL);
+	b.use_clockid = 1;
+	b.clockid = 1;
+	CHECK_EQ(sim_ioctl(self(b), PERF_EVENT_IOC_SET_OUTPUT, (u64)x), -EINVAL);
+	b = a;
+	b.write_backward = 1;
+	CHECK_EQ(sim_ioctl(self(b), PERF_EVENT_IOC_SET_OUTPUT, (u64)x), -EINVAL);
+	ioc(self(a), PERF_EVENT_IOC_SET_OUTPUT, (u64)x);
+	unmap(&tape);
+	tape = map(on1, 2);
+	ioc(open_on(a, (int)kid->tid, 1, -1), PERF_EVENT_IOC_SET_OUTPUT, (u64)on1);
+	CHECK_EQ(sim_ioctl(on0, PERF_EVENT_IOC_SET_OUTPUT, (u64)on1), -EINVAL);
+	unmap(&tape);
+	b = a;
+	b.inherit = 1;
+	CHECK_EQ(map_try(self(b), 2, true, &no), -EINVAL);
+	CHECK_EQ(map_try(open_on(b, 0, 0, -1), 4, true, &no), -EINVAL);	/* 3 data pages */
+	sim_switch(1, kid);
+	ONCPU(1)
+		sim_exit(1);
+	CHECK(t);
+	sim_end();
+}
+
+TEST(sampling_poll_end)		/* HUP when the task has gone and left no copies */
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_TID);
+	struct task *t = begin(32), *kid = sim_fork(false);
+	struct host_file *f;
+	struct tape tape;
+	int fd;
+
+	fd = open_on(a, (int)kid->tid, 0, -1);
+	f = sim.fds[fd];
+	tape = map(fd, 2);
+	CHECK_EQ(f->ops->poll(f->priv, NULL), 0);
+	sim_switch(0, kid);
+	sim_exit(0);
+	sim_switch(0, t);
+	CHECK_EQ(f->ops->poll(f->priv, NULL), HOST_POLLHUP);
+	unmap(&tape);
+	sim_end();
+}
