@@ -894,6 +894,7 @@ u64 host_regs_pc(const struct pt_regs *regs) { (void)regs; return 0; }
 u64 host_regs_sp(const struct pt_regs *regs) { (void)regs; return 0; }
 u64 host_regs_get(const struct pt_regs *regs, u32 nr) { (void)regs; return nr; }
 u64 host_regs_mask(void) { return BIT(33) - 1; }
+u64 host_regs_extended(void) { return 1ULL << 46; }
 const struct pt_regs *host_irq_regs(void) { return NULL; }
 const struct pt_regs *host_here_regs(void) { return NULL; }
 struct pt_regs *host_task_user_regs(struct task *t) { (void)t; return NULL; }
