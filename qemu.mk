@@ -129,7 +129,7 @@ $(BUILD)/user/checks $(BUILD)/user/ptest $(BUILD)/user/pbench:
 
 USER_FILES := $(shell find user -type f -not -name '*.[ch]' -not -path 'user/tests/expected/*')
 $(BUILD)/initramfs.cpio: $(USER_PROGS) $(BUILD)/user/checks $(BUILD)/user/ptest $(BUILD)/user/pbench $(USER_FILES) scripts/mkinitramfs qemu.mk \
-		$(wildcard $(PERCH_CACHE)/stamps/perf $(PERCH_CACHE)/stamps/sysroot)
+		$(wildcard $(PERCH_CACHE)/stamps/perf $(PERCH_CACHE)/stamps/sysroot $(PERCH_CACHE)/stamps/objdump)
 	@test -e $(PERCH_CACHE)/guest/usr/bin/busybox || { echo "The guest's busybox is missing: run scripts/setup" >&2; exit 1; }
 	$(call say,CPIO,$@)
 	$(Q)scripts/mkinitramfs main $@ --cache $(PERCH_CACHE) --build $(BUILD)
