@@ -140,6 +140,21 @@ $(BUILD)/vdso.so: $(VDSO_OBJ) $(VDSO_LDS)
 		-z max-page-size=4096 -z noexecstack -Bsymbolic $(patsubst %,-T %,$(VDSO_LDS)) -o $@ $(VDSO_OBJ)
 	$(Q)$(OBJCOPY) --strip-debug $@
 
+# --- what a Raspberry Pi 4 boots from: see scripts/rpi4/README -----------------------------------------------
+
+RPI4 := $(BUILD)/rpi4
+RPI4_TEXT := $(addprefix $(RPI4)/,config.txt cmdline.txt README)
+.PHONY: rpi4
+rpi4: $(RPI4)/kernel8.img $(RPI4)/initramfs.cpio $(RPI4_TEXT)
+	@echo "$(RPI4): copy it to the card; the other steps are in $(RPI4)/README"
+$(RPI4)/kernel8.img: $(BUILD)/Image
+$(RPI4)/initramfs.cpio: $(BUILD)/initramfs.cpio
+$(RPI4_TEXT): $(RPI4)/%: scripts/rpi4/%
+$(RPI4)/kernel8.img $(RPI4)/initramfs.cpio $(RPI4_TEXT):
+	$(call say,COPY,$@)
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
 # --- checks ------------------------------------------------------------------------------------------------
 
 check-simd: $(BUILD)/perch

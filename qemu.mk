@@ -156,6 +156,7 @@ help:
 	@echo '  make run         a busybox shell; Ctrl-A X leaves'
 	@echo '  make gdb         the same, stopped at the first instruction, with gdb attached'
 	@echo '  make flamegraph  records a program in the guest and draws build/flame.svg'
+	@echo '  make rpi4        build/rpi4: what to copy to an SD card for a Raspberry Pi 4 (README there)'
 	@echo '  make check-simd  the kernel touches no SIMD register outside fpsimd_*'
 	@echo '  make setup, clean, help'
 	@echo

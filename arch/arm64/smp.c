@@ -46,17 +46,27 @@ void cpu_boot_method(u32 cpu, int node)
 	boot_method[cpu].release = dt_cells(release, 2);
 }
 
+/*
+ * The word is in the firmware's memory, of which the linear map may have nothing (a no-map
+ * reservation), so it gets a mapping of its own; as normal memory, for no address may be mapped with
+ * two types. The CPU that waits for it has its caches off: the line goes to the point of coherency,
+ * and is there (DSB) before the event.
+ */
 static int spin_release(paddr release, paddr entry)
 {
-	u64 *p = phys_is_ram(release) ? phys_to_virt(release) : ioremap(release, 8);
+	static char *window;
+	u64 *p;
 
-	if (!p)
+	if (!window)
+		window = kernel_va_reserve(PAGE_SIZE, PAGE_SIZE);
+	if (!window || kernel_map(window, release & PAGE_MASK))
 		return -ENOMEM;
+	p = (u64 *)(window + (release & ~PAGE_MASK));
 	WRITE_ONCE(*p, entry);
-	if (phys_is_ram(release))
-		__asm__ volatile("dc civac, %0" :: "r"(p) : "memory");
+	__asm__ volatile("dc civac, %0" :: "r"(p) : "memory");
 	dsb(sy);
 	__asm__ volatile("sev" ::: "memory");
+	kernel_unmap(window);
 	return 0;
 }
 
