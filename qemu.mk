@@ -49,7 +49,7 @@ flamegraph: setup
 
 # The second. Every lane prints its own lines; the last line is the sum.
 test: setup
-	$(Q)$(MAKE) all $(BUILD)/debian.cpio
+	$(Q)$(MAKE) all $(BUILD)/debian.cpio $(BUILD)/tools.cpio
 	$(Q)$(MAKE) DEBUG=1 BUILD=$(BUILD)/debug kernel
 	$(Q)scripts/test-all
 
@@ -66,7 +66,7 @@ test-checks: setup
 	$(Q)scripts/test-all guest
 
 test-perf: setup
-	$(Q)$(MAKE) $(BOOT)
+	$(Q)$(MAKE) $(BOOT) $(BUILD)/debian.cpio $(BUILD)/tools.cpio
 	$(Q)scripts/test-all perf
 
 test-debug: setup
@@ -136,6 +136,10 @@ $(BUILD)/initramfs.cpio: $(USER_PROGS) $(BUILD)/user/checks $(BUILD)/user/ptest 
 $(BUILD)/debian.cpio: scripts/mkinitramfs $(wildcard $(PERCH_CACHE)/stamps/sysroot)
 	$(call say,CPIO,$@)
 	$(Q)scripts/mkinitramfs debian $@ --cache $(PERCH_CACHE)
+$(BUILD)/tools.cpio: scripts/mkinitramfs $(wildcard $(PERCH_CACHE)/stamps/perf $(PERCH_CACHE)/stamps/selftests \
+		$(PERCH_CACHE)/stamps/clients)
+	$(call say,CPIO,$@)
+	$(Q)scripts/mkinitramfs tools $@ --cache $(PERCH_CACHE)
 
 -include $(USER_PROGS:=.d) $(CHECKS_OBJ:=.d) $(PTEST_OBJ:=.d) $(PBENCH_OBJ:=.d)
 
