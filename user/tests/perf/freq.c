@@ -7,7 +7,7 @@ static union record rec;
 TEST("freq/converges", "attr.freq attr.sample_freq", "PB-28")
 {
 	struct perf_event_attr a = sampling(RAW_CYCLES, 0, PERF_SAMPLE_PERIOD | PERF_SAMPLE_TIME);
-	u64 sum = 0, last = 0, n = 0, count, start;
+	u64 sum = 0, last = 0, n = 0, count, start, right;
 	struct ring r;
 	int fd;
 
@@ -27,9 +27,11 @@ TEST("freq/converges", "attr.freq attr.sample_freq", "PB-28")
 			sum += last;
 			n++;
 		}
-	EXPECT_IN(n, 150, 700);
-	EXPECT_IN(sum, count / 100 * 40, count / 100 * 115);
-	EXPECT_IN(last, count / (start / 1000000) * 1000 / 500 / 3, count / (start / 1000000) * 1000 / 500 * 3);
+	right = count / (start / 1000000) * 1000 / 500;
+	/* an interrupt that comes late, because the emulator stood still, makes one sample of many periods */
+	EXPECT_IN(n, exact_time() ? 150 : 20, 700);
+	EXPECT_IN(sum, count / 100 * (exact_time() ? 40 : 5), count / 100 * 115);
+	EXPECT_IN(last, right / (exact_time() ? 3 : 20), right * (exact_time() ? 3 : 20));
 }
 
 TEST("freq/inherit", "attr.freq attr.inherit", "PB-28")
@@ -186,7 +188,7 @@ TEST("freq/set_clock_period", "ioctl.PERIOD", "perf_event_open(2)")
 	spin_ms(5);
 	NEED(ioctl(fd, PERF_EVENT_IOC_PERIOD, &v));
 	spin_ms(30);
-	EXPECT_IN(ring_count(&r, PERF_RECORD_SAMPLE), 5, 40);
+	EXPECT_IN(ring_count(&r, PERF_RECORD_SAMPLE), exact_time() ? 25 : 2, 40);
 }
 
 /* Slices shorter than the period add up. */
