@@ -41,7 +41,7 @@ WARN := -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare
 # -nostdinc keeps the build machine's C library headers out; the compiler's own (stdint.h, stdarg.h) stay.
 KFLAGS := -std=gnu11 -O2 -g -ffreestanding -mgeneral-regs-only -fno-pie -no-pie -mcmodel=small \
 	-fno-omit-frame-pointer -fno-strict-aliasing -fno-common -fno-stack-protector -mno-outline-atomics \
-	-fno-asynchronous-unwind-tables -march=armv8-a $(WARN) \
+	-fno-asynchronous-unwind-tables -fno-unwind-tables -march=armv8-a $(WARN) \
 	-nostdinc $(INCLUDES) -isystem $(THIRD)/include -isystem $(shell $(CC) -print-file-name=include 2>/dev/null) \
 	-D__PERCH__ -fmacro-prefix-map=$(CURDIR)/=
 # DEBUG=1: every detector (kernel/debug/README.md). Use a build directory of its own: make DEBUG=1 BUILD=build/debug

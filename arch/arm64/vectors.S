@@ -14,6 +14,15 @@
  */
 #include <asm/offsets.h>
 
+/* For debuggers: nobody has called an entry from user mode (el0), and below an interrupted kernel
+ * function (el1) a backtrace goes on at its pc. */
+	.cfi_sections .debug_frame
+#define DWARF_PC 32
+.macro	outermost
+	.cfi_startproc
+	.cfi_undefined x30
+.endm
+
 .macro	save_x0_x29
 	stp	x0, x1, [sp, #S_X(0)]
 	stp	x2, x3, [sp, #S_X(2)]
@@ -75,6 +84,12 @@
 	not_a_syscall
 	stp	x29, x22, [sp, #S_RECORD]
 	add	x29, sp, #S_RECORD
+	.cfi_def_cfa x29, S_EL1_SIZE - S_RECORD
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29
+	.cfi_offset x\n, S_X(\n) - S_EL1_SIZE
+	.endr
+	.cfi_offset x30, S_LR - S_EL1_SIZE
+	.cfi_offset DWARF_PC, S_PC - S_EL1_SIZE
 .endm
 
 .macro	vector label
@@ -85,12 +100,15 @@
 /* An exception that cannot happen, or that nobody survives: reason number for bad_exception(). */
 .macro	bad_vector reason
 	.balign	128
+	.cfi_startproc
+	.cfi_signal_frame
 	save_el1
 	mov	x0, sp
 	mov	x1, #\reason
 	mrs	x2, esr_el1
 	bl	bad_exception
 	b	.
+	.cfi_endproc
 .endm
 
 	.section .vectors, "ax"
@@ -117,6 +135,7 @@ vectors:
 	.text
 	.type	el0_sync, %function
 el0_sync:
+	outermost
 	save_el0
 	mrs	x24, esr_el1
 	lsr	x25, x24, #26
@@ -127,28 +146,34 @@ el0_sync:
 	mov	x0, sp
 	bl	syscall_dispatch
 	b	ret_to_user
+	.cfi_endproc
 	.size	el0_sync, . - el0_sync
 
 	.type	el0_other, %function
 el0_other:
+	outermost
 	not_a_syscall
 	mov	x0, sp
 	mov	x1, x24
 	bl	el0_exception
 	b	ret_to_user
+	.cfi_endproc
 	.size	el0_other, . - el0_other
 
 	.type	el0_irq, %function
 el0_irq:
+	outermost
 	save_el0
 	not_a_syscall
 	mov	x0, sp
 	bl	irq_dispatch
 	b	ret_to_user
+	.cfi_endproc
 	.size	el0_irq, . - el0_irq
 
 	.type	el0_fiq, %function
 el0_fiq:
+	outermost
 	save_el0
 	not_a_syscall
 	mov	x0, sp
@@ -156,10 +181,12 @@ el0_fiq:
 	mrs	x2, esr_el1
 	bl	bad_exception
 	b	.
+	.cfi_endproc
 	.size	el0_fiq, . - el0_fiq
 
 	.type	el0_serror, %function
 el0_serror:
+	outermost
 	save_el0
 	not_a_syscall
 	mov	x0, sp
@@ -167,12 +194,14 @@ el0_serror:
 	mrs	x2, esr_el1
 	bl	bad_exception
 	b	.
+	.cfi_endproc
 	.size	el0_serror, . - el0_serror
 
 /* x28: current. Everything that happened may have left work; the check and the return must not be
  * interrupted. */
 	.type	ret_to_user, %function
 ret_to_user:
+	outermost
 	msr	daifset, #0xf
 	ldr	w1, [x28, #TASK_FLAGS]
 	mov	w2, #EXIT_WORK_FLAGS
@@ -199,19 +228,25 @@ exit_work:
 	mov	x0, sp
 	bl	exit_to_user_work
 	b	restore_user
+	.cfi_endproc
 	.size	ret_to_user, . - ret_to_user
 
 	.type	el1_sync, %function
 el1_sync:
+	.cfi_startproc
+	.cfi_signal_frame
 	save_el1
 	mov	x0, sp
 	mrs	x1, esr_el1
 	bl	el1_exception
 	b	ret_to_kernel
+	.cfi_endproc
 	.size	el1_sync, . - el1_sync
 
 	.type	el1_irq, %function
 el1_irq:
+	.cfi_startproc
+	.cfi_signal_frame
 	save_el1
 	mov	x0, sp
 	bl	irq_dispatch
@@ -229,11 +264,14 @@ ret_to_kernel:
 	ldp	x20, x21, [sp, #S_X(20)]
 	ldp	x22, x23, [sp, #S_X(22)]
 	ldp	x28, x29, [sp, #S_X(28)]
+	.cfi_def_cfa sp, S_EL1_SIZE
+	.cfi_same_value x29
 	ldr	x30, [sp, #S_LR]
 	add	sp, sp, #S_EL1_SIZE
 	eret
 	dsb	nsh
 	isb
+	.cfi_endproc
 	.size	ret_to_kernel, . - ret_to_kernel
 
 /*
@@ -244,6 +282,7 @@ ret_to_kernel:
 	.globl	ret_from_fork
 	.type	ret_from_fork, %function
 ret_from_fork:
+	outermost
 	mov	x29, xzr
 	bl	schedule_tail
 	cbz	x19, 1f
@@ -253,4 +292,5 @@ ret_from_fork:
 	bl	kthread_returned
 1:	mrs	x28, sp_el0
 	b	ret_to_user
+	.cfi_endproc
 	.size	ret_from_fork, . - ret_from_fork
