@@ -9,7 +9,7 @@
 #include "sample.h"
 
 #define CONTEXTS	2
-#define CHAIN_MAX	640	/* upper bound of perf_event_max_stack, see sysctl.c */
+#define CHAIN_MAX	640	/* deeper ones are cut off, whatever perf_event_max_stack allows (CAVEATS.md) */
 
 static u64 buffer[HOST_MAX_CPUS][CHAIN_MAX + CONTEXTS];	/* o */
 

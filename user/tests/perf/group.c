@@ -164,26 +164,3 @@ TEST("group/software_leader", "open.group_fd", "PB-43")
 	EXPECT_IN(buf[3], 38000000, 300000000);
 	EXPECT_IN(buf[4], 15000000, buf[3] * 8 / 10);
 }
-
-TEST("group/mux_groups", "open.group_fd", "S17")
-{
-	struct perf_event_attr a = attr_of(RAW_CYCLES);
-	int leader[2];
-	u64 buf[3 + 4];
-
-	a.read_format = RF_TIMES | PERF_FORMAT_GROUP;
-	a.exclude_kernel = 1;
-	for (int g = 0; g < 2; g++) {
-		leader[g] = perf_open(&a, 0, -1, -1, 0);
-		for (int i = 1; i < 4; i++)
-			NEED(perf_open(&a, 0, -1, leader[g], 0));
-	}
-	spin_ms(200);
-	for (int g = 0; g < 2; g++) {
-		EXPECT_EQ(read(leader[g], buf, sizeof(buf)), sizeof(buf));
-		EXPECT(buf[2] > 0 && buf[2] < buf[1], "group %d: running %ld of %ld", g, (long)buf[2], (long)buf[1]);
-		for (int i = 1; i < 4; i++)
-			EXPECT_IN(buf[3 + i], buf[3] * (100 - skew_percent()) / 100,
-				  buf[3] * (100 + skew_percent()) / 100);
-	}
-}

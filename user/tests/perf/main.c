@@ -35,6 +35,11 @@ void test_fail(const char *file, int line, const char *fmt, ...)
 	fflush(stdout);
 }
 
+bool test_failed(void)
+{
+	return failed;
+}
+
 void test_skip(const char *fmt, ...)
 {
 	va_list ap;

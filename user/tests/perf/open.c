@@ -180,3 +180,17 @@ TEST("open/pmu_interrupt", "attr.sample_period attr.freq", "PB-40")
 	a.sample_period = 1000000;
 	EXPECT(perf_open(&a, 0, -1, -1, 0) >= 0, "cpu-clock needs no PMU: %s", strerror(errno));
 }
+
+/* perf 6.12 does not fall back to cpu-clock by itself then; it says what is missing. */
+TEST("open/pmu_interrupt_perf", "perf record", "PB-40")
+{
+	static char out[65536];
+	const char *data = "/tmp/ptest.noirq";
+
+	if (pmu_interrupts() || access("/bin/perf", X_OK))
+		test_skip("the PMU has an interrupt, or there is no perf");
+	EXPECT_EQ(run_program(out, sizeof(out), "/bin/perf", "record", "-o", data, "true", NULL), 255);
+	EXPECT(strstr(out, "PMU Hardware doesn't support sampling"), "perf record says: %s", out);
+	EXPECT_EQ(run_program(out, sizeof(out), "/bin/perf", "record", "-e", "cpu-clock", "-o", data, "true", NULL), 0);
+	unlink(data);
+}

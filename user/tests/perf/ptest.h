@@ -50,6 +50,8 @@ struct ptest {
 		__attribute__((used, section("ptests"))) = &PASTE(t_, __LINE__);	\
 	static void PASTE(run_, __LINE__)(void)
 
+/* In a child: has anything failed here? For its exit status. */
+bool test_failed(void);
 /* Say what was got and what is right, and go on; the test fails. */
 void test_fail(const char *file, int line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* End the test: something it stands on is missing here (say what). */
@@ -103,6 +105,8 @@ void spin_loops(u64 n);			/* a fixed number of instructions without a system cal
 void nap_ms(unsigned ms);
 int run_child(void (*fn)(void *), void *arg);	/* fork, run, exit 0: its pid */
 void reap(pid_t pid);
+/* Run a program, arguments up to NULL: its exit status (-1: it ended otherwise), what it printed in out. */
+int run_program(char *out, size_t size, const char *path, ...) __attribute__((sentinel));
 int nr_cpus(void);
 void pin(int cpu);
 long read_long(const char *path);	/* -1 if it cannot be read */

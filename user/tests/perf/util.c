@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <time.h>
 
 struct perf_event_attr attr_of(u32 type, u64 config)
@@ -110,6 +111,41 @@ void reap(pid_t pid)
 
 	NEED(waitpid(pid, &st, 0));
 	EXPECT(WIFEXITED(st) && !WEXITSTATUS(st), "child ended with status %#x", st);
+}
+
+int run_program(char *out, size_t size, const char *path, ...)
+{
+	const char *argv[24] = { path };
+	int p[2], st, n = 1;
+	size_t len = 0;
+	ssize_t got;
+	va_list ap;
+	pid_t pid;
+
+	va_start(ap, path);
+	while (n < 23 && (argv[n] = va_arg(ap, const char *)))
+		n++;
+	va_end(ap);
+	NEED(pipe(p));
+	pid = fork();
+	NEED(pid);
+	if (!pid) {
+		int null = open("/dev/null", O_RDONLY);
+
+		dup2(null, 0);
+		dup2(p[1], 1);
+		dup2(p[1], 2);
+		close(p[0]);
+		execvp(path, (char **)argv);
+		_exit(127);
+	}
+	close(p[1]);
+	while (len < size - 1 && (got = read(p[0], out + len, size - 1 - len)) > 0)
+		len += (size_t)got;
+	out[len] = 0;
+	close(p[0]);
+	NEED(waitpid(pid, &st, 0));
+	return WIFEXITED(st) ? WEXITSTATUS(st) : -1;
 }
 
 int nr_cpus(void)
