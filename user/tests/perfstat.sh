@@ -26,15 +26,15 @@ check_per_core() { perf stat --per-core -a -e cycles,cs sleep 1 2>&1; }
 check_per_socket() { perf stat --per-socket -a -e cycles sleep 1 2>&1; }
 check_target_pid() {
 	loop 100000 >/dev/null & p=$!
-	perf stat -p $p sleep 2 2>&1 | sed "s/$p/PID/"; kill $p
+	perf stat -p $p sleep 2 2>&1 | sed "s/'$p'/'PID'/"; kill $p
 }
 check_target_tid() {
 	loop 100000 >/dev/null & p=$!
-	perf stat -t $p -e cycles,task-clock,cs sleep 2 2>&1 | sed "s/$p/TID/"; kill $p
+	perf stat -t $p -e cycles,task-clock,cs sleep 2 2>&1 | sed "s/'$p'/'TID'/"; kill $p
 }
 check_per_thread_uniq() {
 	loop 100000 >/dev/null & p=$!
-	perf stat --per-thread -p $p -e cycles,task-clock sleep 2 2>&1 | sed "s/$p/PID/g"; kill $p
+	perf stat --per-thread -p $p -e cycles,task-clock sleep 2 2>&1 | sed "s/\([-']\)$p\>/\1PID/g"; kill $p
 }
 check_group() { perf stat -e '{cycles,cycles:u,cycles:k}' loop 20 2>&1 >/dev/null; }
 check_more_than_counters() {
