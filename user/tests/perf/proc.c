@@ -172,6 +172,19 @@ TEST("proc/refusal", "proc.perf_refusal", "Perch's own: CAVEATS.md")
 	       "it says: %s", text);
 }
 
+TEST("proc/own_sysctls", "sysctl.perf_debug sysctl.perf_mux_jitter", "Perch's own: CAVEATS.md")
+{
+	if (access(KERNEL "perf_debug", F_OK))
+		test_skip("only Perch has them");
+	EXPECT_EQ(read_long(KERNEL "perf_debug"), 0);
+	EXPECT_EQ(write_long(KERNEL "perf_debug", 2), -1);
+	EXPECT_EQ(read_long(KERNEL "perf_mux_jitter"), 0);
+	EXPECT_EQ(write_long(KERNEL "perf_mux_jitter", -1), -1);
+	EXPECT_EQ(write_long(KERNEL "perf_mux_jitter", 1000), 0);
+	EXPECT_EQ(read_long(KERNEL "perf_mux_jitter"), 1000);
+	EXPECT_EQ(write_long(KERNEL "perf_mux_jitter", 0), 0);
+}
+
 static char out[1 << 20];
 
 TEST("proc/bare_perf", "perf stat, perf record, perf report", "PB-58")

@@ -26,7 +26,8 @@ static struct ring run_sampled(const struct perf_event_attr *a, int *fd)
 	return r;
 }
 
-TEST("records/order", "sample_type", "PB-16")
+TEST("records/order", "sample_type sample.IDENTIFIER sample.IP sample.TID sample.TIME sample.ADDR sample.ID sample.STREAM_ID "
+     "sample.CPU sample.PERIOD sample.READ sample.CALLCHAIN", "PB-16")
 {
 	struct perf_event_attr a = sampling(CPU_CLOCK, 1000000, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
@@ -74,7 +75,8 @@ TEST("records/order", "sample_type", "PB-16")
 	EXPECT_EQ((char *)w - rec.bytes, rec.h.size);
 }
 
-TEST("records/rest", "sample_type", "perf_event_open(2)")
+TEST("records/rest", "sample.RAW sample.WEIGHT sample.DATA_SRC sample.TRANSACTION sample.PHYS_ADDR sample.CGROUP "
+     "sample.DATA_PAGE_SIZE sample.CODE_PAGE_SIZE", "perf_event_open(2)")
 {
 	struct perf_event_attr a = sampling(CPU_CLOCK, 1000000, PERF_SAMPLE_RAW | PERF_SAMPLE_WEIGHT |
 		PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |
