@@ -21,7 +21,7 @@ export KERNEL MACHINE SMP MEM CPU GIC ICOUNT INITRD APPEND TIMEOUT
 # With KERNEL=linux nothing of Perch's kernel need build.
 BOOT := $(if $(filter perch,$(KERNEL)),$(BUILD)/Image) $(BUILD)/initramfs.cpio
 
-.PHONY: setup run gdb demo flamegraph test test-host test-guest test-checks test-perf test-debug test-soak soak record-expected bench bench-check help
+.PHONY: setup run gdb demo flamegraph test test-host mutants test-guest test-checks test-perf test-debug test-soak soak record-expected bench bench-check help
 setup:
 	$(Q)scripts/setup
 
@@ -55,6 +55,10 @@ test: setup
 
 test-host:
 	$(Q)scripts/test-all host
+
+# Does the host lane notice when the perf core is broken in a hundred named ways?
+mutants:
+	$(Q)$(MAKE) -s -C tests/host mutants
 
 # The suite of the perf system calls, one boot; T=ring/lost runs one test, KERNEL=linux asks the reference.
 test-guest: setup
@@ -149,6 +153,7 @@ help:
 	@echo '  make demo        perf in the guest, in seconds (installs what is missing first: scripts/setup)'
 	@echo '  make test        every lane; ends with "N passed, N failed"'
 	@echo '  make test-host   the perf core and libraries on the build machine'
+	@echo '  make mutants     break the perf core in a hundred named ways: the host lane must notice each (minutes)'
 	@echo '  make test-guest  the suite of the perf system calls in the guest; T=ring/lost: one test; KERNEL=linux: the reference'
 	@echo '  make test-checks shell and C checks in the guest, compared with what Linux answers'
 	@echo '  make test-perf   the real perf in the guest, compared with what it prints on Linux'

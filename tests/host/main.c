@@ -4,8 +4,9 @@
  *   perf-host                  named tests, then random programs from fixed seeds
  *   perf-host -n NAME          one named test
  *   perf-host -s SEED [-o OPS] one random program, to replay a failure
+ *   perf-host -x SEED [-o OPS] leave out steps of it as long as it fails
  *   perf-host -r RUNS [-o OPS] so many seeds
- *   -v prints the program of -s, -q ends at the first failure
+ *   -v prints the program of -s, -k LIST runs only these steps of it, -q ends at the first failure
  */
 #include "sim.h"
 
@@ -50,7 +51,7 @@ static void in_child(const char *name, void (*fn)(void), u64 seed, u32 ops)
 	pid = fork();
 	if (!pid) {
 		alarm(100);
-		fn ? fn() : random_run(seed, ops);
+		fn ? fn() : random_run(seed, ops, NULL);
 		fflush(stdout);
 		_exit(0);
 	}
@@ -63,7 +64,8 @@ static void in_child(const char *name, void (*fn)(void), u64 seed, u32 ops)
 	if (fn)
 		printf("FAIL %s (status 0x%x)\n", name, status);
 	else
-		printf("FAIL seed %lu (status 0x%x): replay with -s %lu -o %u\n", seed, status, seed, ops);
+		printf("FAIL seed %lu (status 0x%x): replay with -s %lu -o %u, shrink with -x\n", seed,
+		       status, seed, ops);
 }
 
 extern const struct test *const __start_host_tests[], *const __stop_host_tests[];
@@ -84,21 +86,29 @@ int main(int argc, char **argv)
 {
 	const char *name = NULL;
 	u32 ops = 3000, runs = 350;
-	long seed = -1;
+	const char *keep = NULL;
+	long seed = -1, to_shrink = -1;
+	u8 *skip = NULL;
 	int c;
 
-	while ((c = getopt(argc, argv, "n:s:o:r:vq")) != -1)
+	while ((c = getopt(argc, argv, "n:s:x:k:o:r:vq")) != -1)
 		switch (c) {
 		case 'n': name = optarg; break;
 		case 's': seed = atol(optarg); break;
+		case 'x': to_shrink = atol(optarg); break;
+		case 'k': keep = optarg; break;
 		case 'q': stop_at_first = true; break;
 		case 'v': sim_trace = true; break;
 		case 'o': ops = (u32)atol(optarg); break;
 		case 'r': runs = (u32)atol(optarg); break;
 		default: return 2;
 		}
+	if (to_shrink >= 0)
+		return shrink((u64)to_shrink, ops);
+	if (keep && !steps_keep(keep, ops, skip = malloc(ops)))
+		return 2;
 	if (seed >= 0) {
-		random_run((u64)seed, ops);
+		random_run((u64)seed, ops, skip);
 		printf("seed %ld passed\n", seed);
 		return 0;
 	}

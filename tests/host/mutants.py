@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Break the perf core in named ways; every break must turn the host lane red.
 
-usage: mutants.py BUILD-DIR [NAME...]     the directory holds the objects of `make check`
+usage: mutants.py BUILD-DIR [--quick] [NAME...]     the directory holds the objects of `make check`
+--quick takes one of twelve, and does not mind those that the code has left behind: a check in passing that
+the suite can fail at all. The whole list belongs to every change of the core.
 A mutant is (name, file, text, replacement); the text must occur exactly once.
 """
 import glob, os, subprocess, sys
@@ -202,20 +204,24 @@ def run(build, name, file, old, new):
 		return "does not link: " + r.stdout[-300:]
 	os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
 	r = sh(f"{work}/perf-host", "-q", "-r", "40", "-o", "2000")
-	return "SURVIVED" if r.returncode == 0 else "caught by " + r.stdout.split("FAIL", 1)[-1].split("(")[0].strip()
+	return "SURVIVED" if r.returncode == 0 else "caught by" + r.stdout.split("FAIL", 1)[-1].split("(")[0].rstrip()
 
 def main():
-	build, only = sys.argv[1], sys.argv[2:]
+	build, only = sys.argv[1], [a for a in sys.argv[2:] if a != "--quick"]
+	quick = "--quick" in sys.argv
 	bad = n = 0
-	for m in M:
-		if only and m[0] not in only:
+	for i, m in enumerate(M):
+		if (only and m[0] not in only) or (quick and i % 12):
 			continue
 		verdict = run(build, *m)
+		if quick and verdict.startswith("does not apply"):
+			print(f"# {m[0]}: {verdict}")
+			continue
 		n += 1
 		if not verdict.startswith("caught"):
 			bad += 1
 		print(f"{m[0]:28} {verdict}", flush=True)
-	print(f"{n - bad} of {n} mutants caught")
+	print(f"mutants: {n - bad} passed, {bad} failed")
 	return bad != 0
 
 sys.exit(main())

@@ -227,6 +227,9 @@ static void op_open(void)
 	if (g && (find(g, t) == NULL || g->leader != g || g->cpu != cpu || g->cpuwide != !t ||
 		  g->inherit != a.inherit))
 		g = NULL;
+	/* An exec takes members out of the groups of one task only: too much for this model. */
+	if (g && (a.remove_on_exec || g->remove_on_exec))
+		g = NULL;
 	if (g && sim_rand(3) == 0)
 		a.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
 	if (!g && !crowded && sim_rand(6) == 0)
@@ -279,7 +282,9 @@ static void op_close(void)
 	for (u32 i = 0; i < MAX_ROOTS; i++)
 		if (roots[i].used && roots[i].leader == r)
 			roots[i].leader = &roots[i];
+	nested = true;		/* the model is ahead until it is closed */
 	sim_close(r->fd);
+	nested = false;
 	/* Once a software member has lost its hardware, it runs always: too late for the exact rule. */
 }
 
@@ -395,14 +400,8 @@ static void op_exec(void)
 		if (roots[i].used)
 			roots[i].on_exec = sim_event(roots[i].fd)->on_exec;
 	for (u32 i = 0; i < MAX_ROOTS; i++)
-		if (roots[i].used && roots[i].remove_on_exec && find(&roots[i], t)) {
+		if (roots[i].used && roots[i].remove_on_exec)
 			drop_insts(&roots[i], t);
-			/* Members of a leader that left stand alone in this task, but nowhere else: keep
-			 * the model simple and end the group. */
-			for (u32 k = 0; k < MAX_ROOTS; k++)
-				if (roots[k].used && roots[k].leader == &roots[i] && k != i)
-					roots[k].leader = &roots[k];
-		}
 }
 
 static struct task *waiter(void)
@@ -492,7 +491,18 @@ static void step(void)
 	}
 }
 
-void random_run(u64 seed, u32 ops)
+/* The stream of one step: what the steps before drew does not matter to it. */
+static u64 stream(u64 seed, u64 step)
+{
+	u64 x = seed * 0x9e3779b97f4a7c15ULL + (step + 1) * 0xd1b54a32d192ed03ULL;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return (x ^ x >> 31) | 1;
+}
+
+/* skip: NULL, or for each step whether it is left out. */
+void random_run(u64 seed, u32 ops, const u8 *skip)
 {
 	static const u32 widths[] = { 18, 24, 32, 64 };
 
@@ -507,6 +517,10 @@ void random_run(u64 seed, u32 ops)
 	for (u32 i = 0; i < 8; i++)
 		sim_task();
 	for (u32 i = 0; i < ops; i++) {
+		if (skip && skip[i])
+			continue;
+		sim.seed = stream(seed, i);
+		TRACE("[%u] ", i);
 		if (seed % 5 == 0 && sim_rand(40) == 0)
 			sim.fail_after = 1 + sim_rand(6);
 		step();

@@ -108,6 +108,8 @@ struct test { const char *name; void (*fn)(void); };
 	static const struct test *const test_at_##name					\
 		__attribute__((used, section("host_tests"))) = &test_##name;		\
 	static void name(void)
-void random_run(u64 seed, u32 ops);
+void random_run(u64 seed, u32 ops, const u8 *skip);
+bool shrink(u64 seed, u32 ops);
+bool steps_keep(const char *list, u32 ops, u8 *skip);
 
 #endif

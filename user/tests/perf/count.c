@@ -154,8 +154,11 @@ static void wraps(unsigned ms)
 	spin_ms(ms);
 	struct times ta = read_times(a), tb = read_times(b);
 
-	EXPECT_IN(tb.value, ta.value * 99 / 100, ta.value * 101 / 100);
-	EXPECT_IN(ta.value, ta.running * 9 / 10, ta.running * 11 / 10);	/* QEMU: 1 GHz */
+	/* b wraps, a is on the cycle counter. Without icount QEMU can lose all that a counter has: when the
+	 * overflow of another falls between its two hooks of an exception. b has next to nothing then. */
+	if (exact_time())
+		EXPECT_IN(ta.value, tb.value * 99 / 100, tb.value * 101 / 100);
+	EXPECT_IN(tb.value, tb.running * 9 / 10, tb.running * 11 / 10);	/* QEMU: 1 GHz */
 }
 
 TEST("count/half_range", "count.width", "PB-06")

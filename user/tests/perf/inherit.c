@@ -346,7 +346,7 @@ TEST("inherit/state_from_forker", "attr.inherit attr.enable_on_exec", "issue 3.3
 	spin_ms(10);
 	u64 v = read_u64(fd);
 
-	EXPECT_IN(v, 28000000, 70000000);
+	EXPECT_IN(v, 28000000, 2000000000);	/* loading a program can take its time */
 }
 
 __attribute__((constructor)) static void grandchild_helper(int argc, char **argv)
