@@ -292,3 +292,124 @@ TEST(two_pmus)	/* S22 */
 	CHECK(!strcmp(buf, "2-3\n"));
 	sim_end();
 }
+
+/* --- 64-bit events (config1 bit 0) ------------------------------------------------------------ */
+
+static struct perf_event_attr wide(u64 config)
+{
+	struct perf_event_attr a = raw(config);
+
+	a.config1 = 1;
+	return a;
+}
+
+TEST(wide_pairs)	/* two counters each, no overflow on the way, turns when there are too few */
+{
+	struct task *t = begin(32);
+	int fd[4], one, cycles;
+
+	fd[0] = self(wide(0x101));
+	CHECK_EQ(sim_event(fd[0])->hw.width, 64);
+	CHECK_EQ(__builtin_popcountll(sim_event(fd[0])->hw.taken), 2);
+	cycles = self(wide(CYC));
+	CHECK_EQ(__builtin_popcountll(sim_event(cycles)->hw.taken), 1);
+	sim_advance(3ULL << 31);
+	CHECK_EQ(get(fd[0]).v, (3ULL << 31) * sim_rate(0x101));
+	CHECK_EQ(get(cycles).v, 3ULL << 31);
+	CHECK_EQ(perf_stats.overflows, 0);
+	one = self(raw(0x100));		/* takes half of a pair: two pairs are left */
+	fd[1] = self(wide(0x101));
+	fd[2] = self(wide(0x102));
+	CHECK(sim_event(fd[1])->group.placed && !sim_event(fd[2])->group.placed);
+	for (int i = 0; i < 100; i++) {
+		sim_advance(4 * MS + 77);
+		sim_switch(0, NULL);
+		sim_switch((u32)i % 4, t);
+		sim.cpu = (u32)i % 4;
+		sim_switch(sim.cpu, NULL);
+		sim_switch(0, t);
+		sim.cpu = 0;
+	}
+	fd[3] = self(wide(0x102));
+	sim_advance(400 * MS);
+	for (int i = 0; i < 4; i++) {
+		struct val v = get(fd[i]);
+
+		CHECK_EQ(v.v, v.run * sim_rate(i < 2 ? 0x101 : 0x102));
+		CHECK(v.run > 100 * MS);
+	}
+	CHECK_EQ(get(one).v, get(one).run * sim_rate(0x100));
+	CHECK_EQ(get(cycles).v, get(cycles).run);
+	sim_end();
+}
+
+TEST(long_periods)	/* H10: in one go on a pair, in chunks of half the range on one counter */
+{
+	struct perf_event_attr a = wide(0x101);
+	u64 period = 1ULL << 36, chunks;
+	int fd;
+
+	for (int pair = 1; pair >= 0; pair--) {
+		begin(32);
+		a.config1 = (u64)pair;
+		a.sample_period = period;
+		fd = self(a);
+		sim_advance(period / sim_rate(0x101) - MS);
+		chunks = perf_stats.overflows;
+		if (pair ? chunks : chunks < 20)
+			fail("%lu overflows before the period was over", chunks);
+		CHECK(sim_event(fd)->period_left > 0 || !pair);
+		sim_advance(2 * MS);
+		CHECK_EQ(perf_stats.overflows, pair ? 1 : chunks + 1);
+		CHECK_EQ(get(fd).v, (period / sim_rate(0x101) + MS) * sim_rate(0x101));
+		sim_end();
+	}
+}
+
+TEST(count_goes_round)	/* H11: 64 bits wrap, as on Linux */
+{
+	int fd;
+
+	begin(32);
+	fd = self(raw(CYC));
+	sim_event(fd)->count = UINT64_MAX - 49;
+	sim_advance(100);
+	CHECK_EQ(get(fd).v, 50);
+	sim_end();
+}
+
+TEST(two_clusters)	/* S22: its counters exist on CPUs 2 and 3 only; the task goes round all four */
+{
+	struct perf_event_attr a = raw(CYC), p;
+	struct task *t = begin(24);
+	u64 there = 0, all = 0;
+	int fd[9], pin;
+
+	sim_second_pmu(BIT(2) | BIT(3));
+	a.type = 11;
+	a.inherit = 1;
+	p = a;
+	p.pinned = 1;
+	pin = self(p);
+	for (int i = 0; i < 9; i++)
+		fd[i] = self(i < 6 ? a : raw(0x100));	/* six of that kind, three of the other */
+	for (u32 i = 0; i < 200; i++) {
+		u32 cpu = (i * 7 + i / 3) % 4;
+
+		sim_switch((u32)t->cpu, NULL);
+		sim_switch(cpu, t);
+		sim.cpu = cpu;
+		sim_advance(10000 + i);
+		all += 10000 + i;
+		there += cpu >= 2 ? 10000 + i : 0;
+	}
+	CHECK_EQ(get(pin).v, there);
+	for (int i = 0; i < 9; i++) {
+		u64 run = i < 6 ? there : all;
+
+		CHECK_EQ(get(fd[i]).run, run);
+		CHECK_EQ(get(fd[i]).en, all);
+		CHECK_EQ(get(fd[i]).v, run * sim_rate(i < 6 ? CYC : 0x100));
+	}
+	sim_end();
+}

@@ -265,3 +265,36 @@ TEST(prctl)
 	CHECK_EQ(get(fd).v, 200);
 	sim_end();
 }
+
+TEST(event_per_cpu_family)	/* perf record's way: an inherited event for each CPU; each counts its CPU only */
+{
+	struct perf_event_attr a = raw(CYC);
+	struct task *t = begin(24), *kid[3];
+	u64 want[SIM_CPUS] = { 0 }, all = 0;
+	int fd[SIM_CPUS];
+
+	a.inherit = 1;
+	for (u32 c = 0; c < SIM_CPUS; c++)
+		fd[c] = open_on(a, 0, (int)c, -1);
+	for (int k = 0; k < 3; k++)
+		kid[k] = sim_fork(k & 1);
+	for (u32 i = 0; i < 120; i++) {
+		sim_switch((u32)t->cpu, NULL);
+		for (int k = 0; k < 3; k++)
+			if (kid[k]->cpu >= 0)
+				sim_switch((u32)kid[k]->cpu, NULL);
+		for (u32 k = 0; k < 4; k++)
+			sim_switch((i + k * 3) % 4, k < 3 ? kid[k] : t);
+		sim_advance(1000 + i);
+		for (u32 c = 0; c < SIM_CPUS; c++)
+			want[c] += 1000 + i;
+		all += 4 * (1000 + i);
+	}
+	sim.cpu = (u32)t->cpu;
+	for (u32 c = 0; c < SIM_CPUS; c++) {
+		CHECK_EQ(get(fd[c]).v, want[c]);
+		CHECK_EQ(get(fd[c]).run, want[c]);
+		CHECK_EQ(get(fd[c]).en, all);
+	}
+	sim_end();
+}

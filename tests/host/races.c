@@ -313,3 +313,67 @@ TEST(close_vs_switch_in)
 	CHECK_EQ(get(closing_fd).v, 100);
 	sim_end();
 }
+
+TEST(map_fails)	/* every allocation of mmap fails once: nothing stays, and then it works */
+{
+	struct perf_event_attr a = raw(CYC);
+	struct host_map_req r = { 0, 5, true, true };
+	void *const *pages;
+	int fd, n, err;
+
+	begin(32);
+	a.sample_period = 1000000;
+	fd = self(a);
+	for (n = 1; ; n++) {
+		long allocs = sim.allocs;
+
+		sim.fail_after = n;
+		err = perf_file_ops.mmap(sim_event(fd), &r, &pages);
+		sim.fail_after = 0;
+		if (!err)
+			break;
+		CHECK_EQ(err, -ENOMEM);
+		CHECK_EQ(sim.allocs, allocs);
+		CHECK(!sim_event(fd)->ring && !sim_event(fd)->nr_maps);
+	}
+	CHECK(n > 6);		/* ring, its array, five pages */
+	perf_file_ops.munmap(sim_event(fd), &r);
+	sim_end();
+}
+
+TEST(out_of_descriptors)
+{
+	int n = 0;
+	long fd;
+
+	begin(32);
+	while ((fd = try_open(sw(PERF_COUNT_SW_DUMMY), 0, -1, -1)) >= 0)
+		n++;
+	CHECK_EQ(fd, -EMFILE);
+	CHECK_EQ(perf_stats.events, n);
+	sim_end();
+}
+
+TEST(period_against_throttle)	/* H25: a new period ends the throttling, not the counting */
+{
+	struct perf_event_attr a = raw(CYC);
+	u64 period = 10 * MS;
+	struct val v;
+	int fd;
+
+	begin(32);
+	a.sample_period = 100;
+	fd = self(a);
+	while (!sim_event(fd)->throttled)
+		sim_advance(100);
+	v = get(fd);
+	sim_advance(1000);
+	CHECK_EQ(get(fd).v, v.v);
+	CHECK_EQ(sim_ioctl(fd, PERF_EVENT_IOC_PERIOD, (u64)&period), 0);
+	CHECK(!sim_event(fd)->throttled && !perf_cpus[0].throttled);
+	v = get(fd);
+	sim_advance(1000);
+	CHECK_EQ(get(fd).v, v.v + 1000);
+	CHECK_EQ(sim_event(fd)->sample_period, 10 * MS);
+	sim_end();
+}

@@ -254,3 +254,37 @@ TEST(switch_register_accesses)	/* a counter costs its value out, event and value
 	}
 	CHECK(n[1] - n[0] <= 5 * 20 * 2);
 }
+
+TEST(family_switch_slow_paths)	/* what keeps its values with its task is not swapped; nothing is lost either */
+{
+	for (int what = 0; what < 4; what++) {
+		struct perf_event_attr a = raw(CYC);
+		struct task *p = begin(24), *c;
+		int fd[9], n = what == 3 ? 9 : 1;
+
+		a.inherit = 1;
+		a.inherit_stat = what == 1;
+		a.sample_type = what == 2 ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
+		a.sample_period = what == 2 ? 1 << 20 : 0;
+		for (int i = 0; i < n; i++)
+			fd[i] = self(a);
+		c = sim_fork(false);
+		for (int i = 0; i < 100; i++) {
+			sim_switch(0, c);
+			sim_advance(MS / 2);
+			if (i == 50)	/* somebody reads, somebody comes back elsewhere */
+				CHECK(get(fd[0]).en > 0);
+			sim_switch(0, p);
+			sim_advance(MS / 4);
+		}
+		CHECK_EQ(perf_stats.family_switches, what == 1 || what == 2 ? 0 : 200);
+		for (int i = 0; i < n; i++) {
+			CHECK_EQ(get(fd[i]).en, 75 * MS);
+			CHECK_EQ(get(fd[i]).v, get(fd[i]).run);
+			CHECK(get(fd[i]).run > (n > 7 ? 40 : 74) * MS);	/* turns go on through swaps */
+		}
+		if (what == 1 || what == 2)
+			CHECK_EQ(sim_event(fd[0])->count, 25 * MS);
+		sim_end();
+	}
+}
