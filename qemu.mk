@@ -97,6 +97,7 @@ record-expected: setup
 	$(Q)$(MAKE) $(BUILD)/initramfs.cpio
 	$(Q)scripts/run-checks --record
 	$(Q)scripts/run-perf --record
+	$(Q)scripts/run-perf tools --record
 	$(Q)ICOUNT=1 scripts/run-perf --record
 
 # --- guest programs and initramfs ---------------------------------------------------------------------------
