@@ -259,21 +259,23 @@ static long set_event(struct posix_timer *pt, const struct sigevent_abi *ev)
 	return 0;
 }
 
-/* Give pt an id that is free and put it on the list. */
-static long link_timer(struct itimer *it, struct posix_timer *pt)
+/* Give pt an id that is free and put it on the list; from then on another thread may delete it. The id, or -EAGAIN.
+ * own_id: that is its value, too. */
+static int link_timer(struct itimer *it, struct posix_timer *pt, bool own_id)
 {
 	u64 flags = spin_lock_irqsave(&it->lock);
-	long err = -EAGAIN;
+	int id = -EAGAIN;
 
 	if (it->nr_timers < MAX_TIMERS) {
-		pt->id = it->next_id;
+		id = pt->id = it->next_id;
+		if (own_id)
+			pt->value = id;
 		it->next_id = it->next_id == INT32_MAX ? 0 : it->next_id + 1;
 		it->nr_timers++;
 		list_add_tail(&pt->node, &it->timers);
-		err = 0;
 	}
 	spin_unlock_irqrestore(&it->lock, flags);
-	return err;
+	return id;
 }
 
 /* Timers that have to follow the wall clock are on a list of their own. */
@@ -351,26 +353,25 @@ long sys_timer_delete(int id)
 	return 0;
 }
 
+/* ev NULL: SIGALRM with the id as value. */
 static long create(struct itimer *it, int clockid, const struct sigevent_abi *ev, int __user *id)
 {
 	struct posix_timer *pt = make_timer(it, clockid);
-	long err;
+	long ret;
 
 	if (!pt)
 		return -EAGAIN;
-	err = ev ? set_event(pt, ev) : 0;
-	if (!err)
-		err = link_timer(it, pt);
-	if (err) {
-		free_timer(pt);
-		return err;
-	}
-	if (!ev) {
+	if (!ev)
 		pt->signo = SIGALRM;
-		pt->value = pt->id;
+	ret = ev ? set_event(pt, ev) : 0;
+	if (!ret)
+		ret = link_timer(it, pt, !ev);
+	if (ret < 0) {
+		free_timer(pt);
+		return ret;
 	}
-	if (put_user(pt->id, id)) {
-		sys_timer_delete(pt->id);
+	if (put_user((int)ret, id)) {
+		sys_timer_delete((int)ret);
 		return -EFAULT;
 	}
 	return 0;
