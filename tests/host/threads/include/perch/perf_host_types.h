@@ -7,6 +7,7 @@
 
 #define HOST_MAX_CPUS 8
 #define HOST_ASSERT(c) ((c) ? (void)0 : assert_failed(#c, __FILE__, __LINE__))
+#define HOST_PAUSE(name) ((void)0)
 void assert_failed(const char *what, const char *file, int line) __attribute__((noreturn));
 
 struct task;
@@ -31,6 +32,7 @@ struct host_irq_work {
 void host_spin_init(host_spinlock *l);
 void host_spin_lock(host_spinlock *l);
 #define host_spin_lock_nested(l) host_spin_lock(l)	/* this lane has no order to check */
+#define host_spin_lock_nested(l) host_spin_lock(l)
 void host_spin_unlock(host_spinlock *l);
 bool host_spin_held(const host_spinlock *l);
 void host_mutex_init(host_mutex *m);
