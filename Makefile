@@ -45,10 +45,10 @@ KFLAGS := -std=gnu11 -O2 -g -ffreestanding -mgeneral-regs-only -fno-pie -no-pie 
 	-nostdinc $(INCLUDES) -isystem $(THIRD)/include -isystem $(shell $(CC) -print-file-name=include 2>/dev/null) \
 	-D__PERCH__ -fmacro-prefix-map=$(CURDIR)/=
 # DEBUG=1: every detector (kernel/debug/README.md). Use a build directory of its own: make DEBUG=1 BUILD=build/debug
-# No check of alignment: pointers into user memory may be misaligned, and then &pointer->member is, too.
+# No check of alignment and pointer arithmetic: a pointer into user memory may be anything, and so &pointer->member.
 ifeq ($(DEBUG),1)
 KFLAGS += -DPERCH_DEBUG -DPERCH_LOCKCHECK -DPERCH_KASAN -fstack-protector-strong \
-	-fsanitize=undefined -fno-sanitize=alignment -fsanitize=kernel-address --param=asan-instrumentation-with-call-threshold=0 --param=asan-stack=0 \
+	-fsanitize=undefined -fno-sanitize=alignment,pointer-overflow -fsanitize=kernel-address --param=asan-instrumentation-with-call-threshold=0 --param=asan-stack=0 \
 	--param=asan-globals=0
 endif
 KFLAGS += $(KCFLAGS)

@@ -258,6 +258,8 @@ bool host_may_observe(struct task *t)
 
 int host_exec_guard(struct task *t)
 {
+	if (FAIL_STEP(FAIL_WAIT))
+		return -EINTR;
 	return mutex_lock_killable(&t->proc->exec_lock);
 }
 

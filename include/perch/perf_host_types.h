@@ -4,6 +4,7 @@
 #define PERCH_PERF_HOST_TYPES_H
 
 #include <perch/cpu.h>
+#include <perch/debug.h>
 #include <perch/smp.h>
 #include <perch/spinlock.h>
 #include <perch/task.h>
@@ -12,6 +13,7 @@
 
 #define HOST_MAX_CPUS	NR_CPUS
 #define HOST_ASSERT(c)	ASSERT(c)
+#define HOST_PAUSE(name) pause_point(name)
 
 typedef spinlock host_spinlock;
 #define HOST_SPIN_INIT SPINLOCK_INIT

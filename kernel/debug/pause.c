@@ -3,11 +3,12 @@
  * Pause points: /proc/perch/pausepoints.
  *
  * A pause point is a place in the middle of something where a test wants others to act. Writing
- * "NAME PID" arms one (PID 0: whoever comes by); the next to reach it waits there, and only that one.
+ * "NAME PID" or "NAME PID spin" arms one (PID 0: whoever comes by); the next to reach it waits there, and only that one.
  * Writing "release" lets it go; so does the end of MAX_WAIT, because a test may die. Reading tells
  * "NAME hits H waiting W released R timeouts T".
  *
- * Who may sleep sleeps; under a spinlock or with IRQs off the CPU spins, as if it were very slow there.
+ * Who may sleep sleeps; under a spinlock, with IRQs off or if "spin" was asked for the CPU spins, as if it were very
+ * slow there: with IRQs on, its interrupts happen in the middle of what the code does.
  */
 #include <perch/debug.h>
 #include <perch/errno.h>
@@ -25,6 +26,7 @@
 static struct {
 	char name[32];		/* lock */
 	u32 pid;		/* lock */
+	bool spin;		/* lock */
 	bool armed, waiting;	/* atomic */
 	bool release;		/* atomic */
 	u32 hits, timeouts;	/* the one that waits */
@@ -54,7 +56,7 @@ static bool released(void)
 
 static void wait_here(ktime end)
 {
-	if (!in_irq() && !irqs_off() && !this_cpu()->spin_depth) {
+	if (!point.spin && !in_irq() && !irqs_off() && !this_cpu()->spin_depth) {
 		(void)__wait_event(&wq, released(), TASK_UNINTERRUPTIBLE, false, end);
 		return;
 	}
@@ -83,6 +85,7 @@ static ssize_t arm(const char *buf, size_t len)
 	memcpy(point.name, buf, n);
 	point.name[n] = 0;
 	point.pid = (u32)strtoul(buf + n, NULL, 10);
+	point.spin = strstr(buf + n, "spin");
 	point.hits = point.timeouts = 0;
 	atomic_set(&point.release, false);
 	atomic_set(&point.armed, true);

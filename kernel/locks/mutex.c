@@ -5,7 +5,6 @@
  * learns that it owns the mutex only under m->lock, under which it was woken, so its stack outlives
  * the waker's interest in it.
  */
-#include <perch/debug.h>
 #include <perch/errno.h>
 #include <perch/sched.h>
 #include <perch/wait.h>
@@ -105,8 +104,6 @@ void mutex_lock_nested(struct mutex *m, u32 sub)
 
 int mutex_lock_killable(struct mutex *m)
 {
-	if (FAIL_STEP(FAIL_WAIT))
-		return -EINTR;
 	return lock_state(m, TASK_KILLABLE, 0, CALLER);
 }
 

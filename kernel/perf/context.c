@@ -120,6 +120,7 @@ void ctx_call(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void 
 	host_irq_restore(flags);
 	while (r.elsewhere >= 0) {
 		STAT_INC(remote_calls);
+		HOST_PAUSE("remote");
 		if (host_call_on_cpu((u32)r.elsewhere, try_call, &r))
 			ASSERT_PERF(!"context in on a CPU that is off");
 	}

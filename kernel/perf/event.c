@@ -221,6 +221,7 @@ static void reset_in_ctx(struct perf_ctx *ctx, void *arg)
 	event_settle(e);
 	if (is_placed(e))
 		count_read(e);
+	HOST_PAUSE("reset");
 	e->count = 0;
 	userpage_update(e);
 }

@@ -198,10 +198,12 @@ static void perf_release(void *priv)
 	struct perf_event *e = priv;
 	struct perf_ctx *ctx;
 
+	HOST_PAUSE("close");
 	host_mutex_lock(&perf_mutex);
 	ctx = e->ctx;
 	list_del(&e->owner_node);
 	family_kill(e);
+	HOST_PAUSE("close_locked");
 	event_detach(e);
 	if (ctx)
 		ctx_drop_if_empty(ctx);

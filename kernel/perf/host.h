@@ -29,6 +29,7 @@
  *                           perf: NULL in a new task, not copied by fork, only perf writes it (A)
  *   HOST_MAX_CPUS           <= 64
  *   HOST_ASSERT(cond)       stops the machine if cond is false
+ *   HOST_PAUSE(name)        a place where tests may hold whoever comes by (any context); else nothing
  */
 #ifndef PERF_HOST_H
 #define PERF_HOST_H

@@ -127,6 +127,7 @@ int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, u32 flags)
 			err = inherit_group(e, ctx);
 		if (err)
 			break;
+		HOST_PAUSE("inherit");
 	}
 	if (err)
 		drop_copies(ctx);

@@ -209,6 +209,7 @@ static int attach(struct open_call *o)
 	struct perf_ctx *ctx;
 	int err;
 
+	HOST_PAUSE("attach");
 	host_mutex_lock(&perf_mutex);
 	self = perf_task_get(host_current());
 	ctx = target_ctx(o, &err);

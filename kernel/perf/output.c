@@ -86,6 +86,7 @@ int output_redirect(struct perf_event *e, struct perf_event *to)
 	}
 	if (e->nr_maps || (to && !to->ring))
 		return -EINVAL;
+	HOST_PAUSE("redirect");
 	output_set(e, to ? to->ring : NULL);
 	return 0;
 }

@@ -63,6 +63,7 @@ static u32 read_single(struct perf_event *e, u64 *out)
 	u32 n = 0;
 
 	add_one(&r, e);
+	HOST_PAUSE("read");
 	list_for_each(c, &e->children, child_node)
 		add_one(&r, c);
 	out[n++] = r.count;

@@ -79,6 +79,7 @@ bool record_begin(struct perf_event *e, struct ring_write *w, u32 size)
 	}
 	if (lost)
 		put_lost(w, e, lost, lost_size);
+	HOST_PAUSE("output");
 	return true;
 }
 

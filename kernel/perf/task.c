@@ -155,6 +155,7 @@ void perf_exit(struct task *t)
 	pt = peek(t);
 	if (pt == &tombstone)
 		return;
+	HOST_PAUSE("exit");
 	host_mutex_lock(&perf_mutex);
 	pt->dead = true;
 	drop_own_events(pt, true);

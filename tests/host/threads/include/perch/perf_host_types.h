@@ -32,7 +32,6 @@ struct host_irq_work {
 void host_spin_init(host_spinlock *l);
 void host_spin_lock(host_spinlock *l);
 #define host_spin_lock_nested(l) host_spin_lock(l)	/* this lane has no order to check */
-#define host_spin_lock_nested(l) host_spin_lock(l)
 void host_spin_unlock(host_spinlock *l);
 bool host_spin_held(const host_spinlock *l);
 void host_mutex_init(host_mutex *m);
