@@ -151,6 +151,7 @@ $(BUILD)/tools.cpio: scripts/mkinitramfs $(wildcard $(PERCH_CACHE)/stamps/perf $
 help:
 	@echo 'Perch: targets'
 	@echo '  make             build/Image, build/perch (ELF with symbols), guest programs, build/initramfs.cpio; downloads nothing'
+	@echo '  make kernel, make user   one half of it'
 	@echo '  make demo        perf in the guest, in seconds (installs what is missing first: scripts/setup)'
 	@echo '  make test        every lane; ends with "N passed, N failed"'
 	@echo '  make test-host   the perf core and libraries on the build machine'
@@ -159,7 +160,7 @@ help:
 	@echo '  make test-checks shell and C checks in the guest, compared with what Linux answers'
 	@echo '  make test-perf   the real perf in the guest, compared with what it prints on Linux'
 	@echo '  make test-debug  the kernel with every detector on (make DEBUG=1 BUILD=build/debug): checks, ptest, faults on purpose'
-	@echo '  make test-soak   long runs: pipelines, forks, bad arguments, stress-ng, low memory'
+	@echo '  make test-soak   (or soak) long runs: pipelines, forks, bad arguments, stress-ng, low memory'
 	@echo '  make bench       operations of perf on Linux and on Perch: instructions, and wall time (RUNS=N)'
 	@echo '  make bench-check Perch'"'"'s instructions against the recorded ones: no row more than 5 % worse'
 	@echo '  make record-expected   record what Linux answers again (user/tests/expected)'
@@ -173,4 +174,5 @@ help:
 	@echo 'Knobs (make run SMP=8 GIC=2)'
 	@sed -n 's/^\([A-Z]*\) ?=\([^#]*\)#[\t ]*\(.*\)/  \1\t\2\t\3/p' qemu.mk | expand -t 12,24
 	@printf '  %-9s %-11s %s\n' INITRD '' 'initramfs (build/initramfs.cpio)' V '' '1: show the commands' DEBUG '' '1: every detector: locks, addresses, undefined behaviour (kernel/debug)' \
-		PERCH_CACHE '' 'where scripts/setup keeps things (~/.cache/perch)'
+		PERCH_CACHE '' 'where scripts/setup keeps things (~/.cache/perch)' BUILD build 'where everything is built' \
+		CROSS_COMPILE '' 'prefix of the arm64 tools (aarch64-linux-gnu-)'
