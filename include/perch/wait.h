@@ -98,8 +98,8 @@ bool wait_interrupted(int state);
 
 /* Sleeping lock. Process context only; not recursive (asserted). Fair enough: FIFO hand-off. */
 struct mutex {
-	spinlock lock;
-	struct task *owner;	/* NULL: free; lock */
+	spinlock lock;		/* of the queue */
+	u64 owner;		/* the task, bit 0: there are waiters; 0: free (a) */
 	struct list waiters;	/* lock */
 #ifdef PERCH_LOCKCHECK
 	struct lock_class *class;	/* NULL: static, not met yet */

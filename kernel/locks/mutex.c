@@ -4,10 +4,17 @@
  * a queue and no wake-up is for nothing. Waiter entries live on the waiters' stacks; a waiter
  * learns that it owns the mutex only under m->lock, under which it was woken, so its stack outlives
  * the waker's interest in it.
+ *
+ * Without contention a mutex is one word: taken by exchanging 0 for the task, released by exchanging
+ * the task for 0. Who finds it taken sets bit 0 (under m->lock) before it queues, and then the exchange at
+ * release fails and the queue is looked at. The bit is set exactly while somebody is queued, apart from a
+ * waiter that a signal took away.
  */
 #include <perch/errno.h>
 #include <perch/sched.h>
 #include <perch/wait.h>
+
+#define HAS_WAITERS 1ULL
 
 struct mutex_waiter {
 	struct list node;	/* mutex.waiters; mutex.lock */
@@ -19,7 +26,7 @@ struct mutex_waiter {
 static void init(struct mutex *m)
 {
 	spin_init(&m->lock);
-	m->owner = NULL;
+	m->owner = 0;
 	list_init(&m->waiters);
 }
 
@@ -43,10 +50,25 @@ static void assert_may_sleep(void)
 	ASSERT(this_cpu()->spin_depth == 0);
 }
 
+static u64 me(void)
+{
+	return (u64)current;
+}
+
+bool mutex_held(const struct mutex *m)
+{
+	return (READ_ONCE(m->owner) & ~HAS_WAITERS) == me();
+}
+
+static inline bool try_exchange(struct mutex *m)
+{
+	return atomic_cas(&m->owner, 0, me());
+}
+
 /* Called and returns with m->lock held. True when the mutex is ours. */
 static bool wait_for_owner(struct mutex *m, struct mutex_waiter *w, int state)
 {
-	while (m->owner != current) {
+	while (!mutex_held(m)) {
 		WRITE_ONCE(current->state, state);
 		spin_unlock(&m->lock);
 		if (wait_interrupted(state))
@@ -54,36 +76,56 @@ static bool wait_for_owner(struct mutex *m, struct mutex_waiter *w, int state)
 		else
 			schedule();
 		spin_lock(&m->lock);
-		if (m->owner != current && wait_interrupted(state)) {
+		if (!mutex_held(m) && wait_interrupted(state)) {
 			list_del(&w->node);
 			break;
 		}
 	}
 	WRITE_ONCE(current->state, TASK_RUNNING);
-	return m->owner == current;
+	return mutex_held(m);
 }
 
-static int lock_state(struct mutex *m, int state, u32 sub, u64 caller)
+/* Take it, or announce a waiter. m->lock held. True: it is ours. */
+static bool take_or_announce(struct mutex *m)
+{
+	u64 owner = atomic_read(&m->owner);
+
+	for (;;) {
+		u64 next = owner ? owner | HAS_WAITERS : me();
+
+		if (__atomic_compare_exchange_n(&m->owner, &owner, next, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			return !owner;
+	}
+}
+
+static noinline int lock_slow(struct mutex *m, int state)
 {
 	struct mutex_waiter w = { .task = current };
 	bool mine;
 
-	assert_may_sleep();
-	ASSERT(m->owner != current);
-	lockcheck_mutex_order(m, sub, caller);
+	ASSERT(!mutex_held(m));
 	spin_lock(&m->lock);
-	if (likely(!m->owner)) {
-		m->owner = current;
-		spin_unlock(&m->lock);
-		lockcheck_mutex_got(m, sub, caller);
-		return 0;
+	mine = take_or_announce(m);
+	if (!mine) {
+		list_add_tail(&w.node, &m->waiters);
+		mine = wait_for_owner(m, &w, state);
 	}
-	list_add_tail(&w.node, &m->waiters);
-	mine = wait_for_owner(m, &w, state);
 	spin_unlock(&m->lock);
-	if (mine)
-		lockcheck_mutex_got(m, sub, caller);
 	return mine ? 0 : -EINTR;
+}
+
+static inline int lock_state(struct mutex *m, int state, u32 sub, u64 caller)
+{
+	int err = 0;
+
+	assert_may_sleep();
+	lockcheck_mutex_order(m, sub, caller);
+	if (unlikely(!try_exchange(m)))
+		err = lock_slow(m, state);
+	if (!err)
+		lockcheck_mutex_got(m, sub, caller);
+	return err;
 }
 
 void mutex_lock(struct mutex *m)
@@ -109,37 +151,34 @@ int mutex_lock_killable(struct mutex *m)
 
 bool mutex_trylock(struct mutex *m)
 {
-	bool mine;
+	bool mine = try_exchange(m);
 
-	spin_lock(&m->lock);
-	mine = !m->owner;
-	if (mine)
-		m->owner = current;
-	spin_unlock(&m->lock);
 	if (mine)
 		lockcheck_mutex_got(m, 0, CALLER);
 	return mine;
 }
 
-void mutex_unlock(struct mutex *m)
+/* Hand it to the first waiter, if it is still there. */
+static noinline void unlock_slow(struct mutex *m)
 {
 	struct mutex_waiter *w;
 
-	ASSERT(m->owner == current);
-	lockcheck_mutex_drop(m);
+	ASSERT(mutex_held(m));
 	spin_lock(&m->lock);
-	if (likely(list_empty(&m->waiters))) {
-		m->owner = NULL;
+	if (list_empty(&m->waiters)) {
+		store_release(&m->owner, 0);
 	} else {
 		w = list_first(&m->waiters, struct mutex_waiter, node);
 		list_del(&w->node);
-		m->owner = w->task;
+		store_release(&m->owner, (u64)w->task | (list_empty(&m->waiters) ? 0 : HAS_WAITERS));
 		wake_up_task(w->task);
 	}
 	spin_unlock(&m->lock);
 }
 
-bool mutex_held(const struct mutex *m)
+void mutex_unlock(struct mutex *m)
 {
-	return READ_ONCE(m->owner) == current;
+	lockcheck_mutex_drop(m);
+	if (unlikely(!atomic_cas(&m->owner, me(), 0)))
+		unlock_slow(m);
 }
