@@ -2,7 +2,7 @@
 /*
  * Perch as the host of the perf core: kernel/perf/host.h implemented with the kernel's own services.
  * Each function is a few lines; what they promise stands in host.h. Files are in kernel/perfhost_file.c,
- * registers in arch (perf_regs.c).
+ * call chains in arch (perf_chain.c).
  */
 #include <kernel/perf/host.h>
 #include <perch/fs.h>
@@ -173,21 +173,6 @@ void host_task_get(struct task *t)
 void host_task_put(struct task *t)
 {
 	task_put(t);
-}
-
-u32 host_task_tid(const struct task *t)
-{
-	return t->flags & TF_IDLE ? 0 : t->pid;
-}
-
-u32 host_task_tgid(const struct task *t)
-{
-	return t->flags & TF_IDLE ? 0 : t->tgid;
-}
-
-bool host_task_is_kernel(const struct task *t)
-{
-	return t->flags & (TF_KTHREAD | TF_IDLE);
 }
 
 void host_task_comm(const struct task *t, char comm[16])

@@ -40,22 +40,14 @@ u32 host_callchain_kernel(const struct pt_regs *regs, u64 *ips, u32 max)
 	return n;
 }
 
+u32 user_frames(u64 fp, u64 *to, u32 max);	/* uaccess.S */
+
 u32 host_callchain_user(const struct pt_regs *regs, u64 *ips, u32 max)
 {
-	u64 fp = regs->regs[29], record[2];
-	u32 n = 0;
-
-	if (max)
-		ips[n++] = regs->pc;
-	while (n < max && fp && !(fp & 7)) {
-		if (copy_from_user_nofault(record, (const void __user *)fp, sizeof(record)))
-			break;
-		ips[n++] = record[1];
-		if (record[0] <= fp)
-			break;
-		fp = record[0];
-	}
-	return n;
+	if (!max)
+		return 0;
+	ips[0] = regs->pc;
+	return 1 + user_frames(regs->regs[29], ips + 1, max - 1);
 }
 
 static struct pt_regs here[NR_CPUS];	/* own CPU, IRQs off */

@@ -4,6 +4,7 @@
  * its one-shot comparator. Its interrupt is a level: it stays up until the comparator is moved into
  * the future or switched off.
  */
+#include <asm/counter.h>
 #include <asm/cpu.h>
 #include <asm/dt.h>
 #include <perch/irq.h>
@@ -21,8 +22,7 @@ static u64 tick_mult;		/* rounded up, so that no timer fires early by rounding *
 
 u64 timer_counter(void)
 {
-	isb();		/* not earlier than what comes before it */
-	return read_sysreg(cntvct_el0);
+	return read_counter();
 }
 
 u64 timer_freq(void)

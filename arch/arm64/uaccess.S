@@ -134,6 +134,33 @@
 	copy_function copy_from_user_nofault, EX_NOFAULT, 1
 	copy_function copy_to_user_nofault, EX_NOFAULT, 0
 
+/*
+ * u32 user_frames(u64 fp, u64 *to, u32 max): return addresses of a chain of frame records (previous frame
+ * pointer, return address) in user memory, up to max; their number. Ends where memory is not there or the
+ * chain does not rise. Never faults a page in.
+ */
+	.globl	user_frames
+	.type	user_frames, %function
+user_frames:
+	mov	x3, x1
+	cbz	x0, 3f
+1:	cbz	w2, 3f
+	lsr	x4, x0, #48
+	cbnz	x4, 3f
+	tst	x0, #7
+	b.ne	3f
+	user	EX_NOFAULT, 3f, ldtr x4, [x0]
+	user	EX_NOFAULT, 3f, ldtr x5, [x0, #8]
+	sub	w2, w2, #1
+	str	x5, [x3], #8
+	cmp	x4, x0
+	mov	x0, x4
+	b.hi	1b
+3:	sub	x0, x3, x1
+	lsr	x0, x0, #3
+	ret
+	.size	user_frames, . - user_frames
+
 /* size_t clear_user(void *dst, size_t n) */
 	.globl	clear_user
 	.type	clear_user, %function

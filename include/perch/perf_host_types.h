@@ -3,6 +3,8 @@
 #ifndef PERCH_PERF_HOST_TYPES_H
 #define PERCH_PERF_HOST_TYPES_H
 
+#include <asm/ptrace.h>
+#include <perch/clock.h>
 #include <perch/cpu.h>
 #include <perch/debug.h>
 #include <perch/smp.h>
@@ -45,8 +47,24 @@ static inline u64 host_irq_save(void) { return irq_save(); }
 static inline void host_irq_restore(u64 flags) { irq_restore(flags); }
 static inline bool host_irqs_off(void) { return irqs_off(); }
 static inline u32 host_cpu(void) { return cpu_id(); }
-static inline u64 host_now(void) { return (u64)ktime_now(); }
+static inline u64 host_now(void) { return (u64)clock_now(); }
 static inline struct task *host_current(void) { return current; }
+static inline bool host_regs_user(const struct pt_regs *r) { return user_mode(r); }
+static inline u64 host_regs_pc(const struct pt_regs *r) { return r->pc; }
+static inline u64 host_regs_sp(const struct pt_regs *r) { return r->sp; }
+/* Numbers of PERF_SAMPLE_REGS_* on arm64: x0..x29 = 0..29, lr = 30, sp = 31, pc = 32 (measured with
+ * perf record --user-regs=?): the order of struct pt_regs. */
+#define HOST_NR_REGS 33
+_Static_assert(offsetof(struct pt_regs, sp) == 31 * 8 && offsetof(struct pt_regs, pc) == 32 * 8,
+	       "registers in perf's order");
+static inline u64 host_regs_get(const struct pt_regs *r, u32 nr)
+{
+	return nr < HOST_NR_REGS ? ((const u64 *)r)[nr] : 0;
+}
+static inline u64 host_regs_mask(void) { return BIT(HOST_NR_REGS) - 1; }
+static inline u32 host_task_tid(const struct task *t) { return t->flags & TF_IDLE ? 0 : t->pid; }
+static inline u32 host_task_tgid(const struct task *t) { return t->flags & TF_IDLE ? 0 : t->tgid; }
+static inline bool host_task_is_kernel(const struct task *t) { return t->flags & (TF_KTHREAD | TF_IDLE); }
 static inline struct perf_task **host_task_slot(struct task *t) { return &t->perf; }
 
 #endif

@@ -98,6 +98,7 @@ struct perf_event {
 	u64 estamp;		/* ctx clock at the last settlement of enabled */
 	u64 rstamp;		/* bucket or ctx clock at the last settlement of running */
 	struct perf_hw hw;
+	u16 sample_fixed;	/* sample_fixed_size (I) */
 	u64 sample_period;	/* 0: counting */
 	u64 last_period;
 	s64 period_left;	/* until the next sample; kept while off a counter */
@@ -428,6 +429,7 @@ void overflow_init(struct perf_event *e);	/* P */
 void overflow_wake(struct perf_event *root);
 void overflow_signal(struct perf_event *root);
 void overflow_traps(struct perf_ctx *ctx);	/* o: its task has come back */
+extern u64 cputime_allowed;			/* ns of an interrupt, 0: nobody cares (a) */
 void cputime_took(u64 ns);			/* one interrupt, O */
 void cputime_rate_set(void);			/* after a sysctl has been written */
 void event_overflow(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period,

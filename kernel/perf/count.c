@@ -187,13 +187,15 @@ static void overflowed(struct perf_cpu_pmu *pp, u32 counter, const struct pt_reg
 		return;
 	}
 	STAT_INC(overflows);
-	count_read(e);
+	count_fold(e, pp->pmu->ops->read(pp->pmu, &e->hw));
 	due = is_sampling(e) && e->period_left <= 0;
 	period = e->last_period;
-	count_reload(e);
+	e->hw.prev = start_value(e);
+	pp->pmu->ops->write(pp->pmu, &e->hw, e->hw.prev);
 	if (due)
 		event_overflow(e, regs, 0, period, true);
-	if (unlikely(!list_empty(&e->map_node))) {
+	/* A program that reads the counter itself has to add it to something else now. */
+	if (unlikely(e->hw.flags & PERF_HW_USER_READ && !list_empty(&e->map_node))) {
 		ctx_clock(e->ctx);
 		userpage_update(e);
 	}
@@ -203,14 +205,16 @@ void perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs)
 {
 	struct perf_cpu *pc = this_perf_cpu();
 	struct perf_cpu_pmu *pp = &pc->pmu[pmu->index];
-	u64 start = host_now();
+	bool timed = READ_ONCE(cputime_allowed);
+	u64 start = timed ? host_now() : 0;
 
 	ASSERT_PERF(host_irqs_off());
 	count_touch(pp);
 	for (; counters; counters &= counters - 1)
 		overflowed(pp, (u32)__builtin_ctzll(counters), regs);
 	cpu_commit(pc);
-	cputime_took(host_now() - start);
+	if (timed)
+		cputime_took(host_now() - start);
 }
 
 static void tick_event(struct perf_cpu_pmu *pp, struct perf_event *e)

@@ -15,7 +15,7 @@
 #define SAMPLES 128
 
 static u64 running[HOST_MAX_CPUS];	/* SAMPLES times the average, ns; own CPU (o) */
-static u64 allowed = NSEC_PER_SEC / 100000 * 25 / 100;	/* ns per interrupt; 0: no limit (a) */
+u64 cputime_allowed = NSEC_PER_SEC / 100000 * 25 / 100;
 
 /* Rate or percent has been written by hand: what an interrupt may take follows from them. P. */
 void cputime_rate_set(void)
@@ -29,7 +29,7 @@ void cputime_rate_set(void)
 	} else if (!ns) {
 		ns = 1;
 	}
-	__atomic_store_n(&allowed, ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&cputime_allowed, ns, __ATOMIC_RELAXED);
 }
 
 static void lower_rate(u64 average, u64 limit)
@@ -38,7 +38,7 @@ static void lower_rate(u64 average, u64 limit)
 
 	average += average / 4;		/* some room, or it would be lowered again and again */
 	per_tick = average < share ? share / average : 1;
-	__atomic_store_n(&allowed, average, __ATOMIC_RELAXED);
+	__atomic_store_n(&cputime_allowed, average, __ATOMIC_RELAXED);
 	sysctl_lower_sample_rate((int)per_tick * HZ);
 	host_log("perf: interrupt took too long (%lu > %lu), lowering kernel.perf_event_max_sample_rate to %d\n",
 		 (unsigned long)(average - average / 5), (unsigned long)limit, (int)per_tick * HZ);
@@ -47,7 +47,7 @@ static void lower_rate(u64 average, u64 limit)
 /* An interrupt with overflows took that long. O. */
 void cputime_took(u64 ns)
 {
-	u64 limit = __atomic_load_n(&allowed, __ATOMIC_RELAXED), *sum = &running[host_cpu()];
+	u64 limit = READ_ONCE(cputime_allowed), *sum = &running[host_cpu()];
 
 	if (!limit)
 		return;

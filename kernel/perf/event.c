@@ -11,7 +11,7 @@
  * stamps, and everyone who changes what is_enabled() or is_running() would say settles first. So
  * a hundred events that wait for a counter cost a context switch nothing.
  */
-#include "core.h"
+#include "sample.h"
 
 static u64 next_id = 1;	/* a */
 
@@ -33,6 +33,7 @@ struct perf_event *event_alloc(const struct perf_event_attr *attr, int cpu, stru
 	e->sample_period = attr->sample_period;
 	if (attr->freq && attr->sample_freq)
 		e->sample_period = 1;
+	e->sample_fixed = sample_fixed_size(attr);
 	e->last_period = e->sample_period;
 	e->period_left = (s64)e->sample_period;
 	list_init(&e->children);

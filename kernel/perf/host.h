@@ -11,7 +11,8 @@
  * O IRQs off ("owner": the caller cannot lose its CPU).
  * Functions that can fail return 0 or a negative errno.
  *
- * perf_host_types.h must define, preferably inline, because they are on hot paths:
+ * perf_host_types.h must define, preferably inline, because they are on hot paths (and may define any
+ * other function of this header inline, too):
  *   host_spinlock           with HOST_SPIN_INIT and host_spin_init(l), host_spin_lock(l),
  *                           host_spin_unlock(l): IRQ state is the caller's business (always O),
  *                           host_spin_lock_nested(l): a second one, in an order that the caller knows,

@@ -8,18 +8,6 @@
  */
 #include "sample.h"
 
-struct task *record_subject(void)
-{
-	struct task *as = this_perf_cpu()->as;
-
-	return as ? as : host_current();
-}
-
-u64 record_time(const struct perf_event *e)
-{
-	return e->attr.use_clockid ? host_clock(e->attr.clockid) : host_now();
-}
-
 u32 trailer_size(const struct perf_event *e)
 {
 	if (!e->attr.sample_id_all)

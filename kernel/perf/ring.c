@@ -41,15 +41,21 @@ static void free_pages_of(struct perf_ring *r)
 	host_free(r->pages);
 }
 
+/* Behind the last page stands where the first one is found: a writer needs no more than its place in
+ * the array to go round. */
+#define WAY_BACK 1ULL
+
 static bool get_pages(struct perf_ring *r)
 {
-	r->pages = host_zalloc((r->nr_pages + 1) * sizeof(void *));
+	r->pages = host_zalloc((r->nr_pages + 2) * sizeof(void *));
 	for (u32 i = 0; r->pages && i <= r->nr_pages; i++) {
 		r->pages[i] = host_page_alloc();
 		if (!r->pages[i])
 			return false;
 		STAT_INC(pages);
 	}
+	if (r->pages)
+		r->pages[r->nr_pages + 1] = (void *)((u64)&r->pages[1] | WAY_BACK);
 	return r->pages;
 }
 
@@ -167,6 +173,23 @@ static void leave(struct ring_write *w)
 		host_spin_unlock(&r->turn);
 }
 
+static struct ring_at at_position(struct perf_ring *r, u64 pos)
+{
+	u64 place = pos & (r->size - 1);
+	void **page = &r->pages[1 + (place >> 12)];
+
+	return (struct ring_at){ (u64 *)((char *)*page + (place & 4095)), page };
+}
+
+struct ring_at ring_next_page(struct ring_at a)
+{
+	void **page = a.page + 1;
+
+	if ((u64)*page & WAY_BACK)
+		page = (void **)((u64)*page & ~WAY_BACK);
+	return (struct ring_at){ *page, page };
+}
+
 bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size)
 {
 	u64 head, next;	/* an inner writer may be further than next by the end */
@@ -184,7 +207,7 @@ bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size)
 		next = r->backward ? head - size : head + size;
 	} while (!__atomic_compare_exchange_n(&r->head, &head, next, false, __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
-	w->pos = r->backward ? next : head;
+	w->to = at_position(r, r->backward ? next : head);
 	w->wake = watermark_passed(r, next);
 	return true;
 full:
@@ -203,29 +226,52 @@ void ring_publish(struct ring_write *w)
 	host_irq_work_queue(&r->work);
 }
 
+/* Bytes up to the end of a's page, at most n. */
+static u32 in_page(struct ring_at a, u32 n)
+{
+	return min_t(u32, n, 4096 - ((u64)a.at & 4095));
+}
+
+/* Behind n bytes of a's page. */
+static struct ring_at advance(struct ring_at a, u32 n)
+{
+	a.at += n / 8;
+	return (u64)a.at & 4095 ? a : ring_next_page(a);
+}
+
+struct ring_at ring_words(struct ring_at a, const u64 *from, u32 n)
+{
+	for (n *= 8; n;) {
+		u32 chunk = in_page(a, n);
+
+		__builtin_memcpy(a.at, from, chunk);
+		a = advance(a, chunk);
+		from += chunk / 8;
+		n -= chunk;
+	}
+	return a;
+}
+
 void ring_bytes(struct ring_write *w, const void *p, u32 n)
 {
 	ASSERT_PERF(!(n & 7));
-	for (const char *from = p; n; n -= 8, from += 8)
-		__builtin_memcpy(ring_word(w), from, 8);
+	w->to = ring_words(w->to, p, n / 8);
 }
 
-u32 ring_user_bytes(struct ring_write *w, u64 addr, u32 n)
+struct ring_at ring_put_user(struct ring_at a, u64 addr, u32 n, u32 *got)
 {
-	u32 done = 0;
 	bool readable = true;
 
-	while (n) {
-		u64 at = w->pos & (w->ring->size - 1);
-		u32 chunk = min_t(u32, n, 4096 - (u32)(at & 4095));
-		char *to = (char *)w->ring->pages[1 + (at >> 12)] + (at & 4095);
-		size_t got = readable ? host_copy_from_user_nofault(to, addr + done, chunk) : 0;
+	for (*got = 0; n;) {
+		u32 chunk = in_page(a, n), done;
 
-		__builtin_memset(to + got, 0, chunk - got);
-		readable = readable && got == chunk;
-		done += (u32)got;
-		w->pos += chunk;
+		done = readable ? (u32)host_copy_from_user_nofault(a.at, addr + *got, chunk) : 0;
+		if (done < chunk)
+			__builtin_memset((char *)a.at + done, 0, chunk - done);
+		readable = done == chunk;
+		*got += done;
 		n -= chunk;
+		a = advance(a, chunk);
 	}
-	return done;
+	return a;
 }

@@ -17,7 +17,7 @@
 struct perf_event;
 
 struct perf_ring {
-	void **pages;		/* control page, then data pages (I) */
+	void **pages;		/* control page, data pages, and the way back: see ring.c (I) */
 	u32 nr_pages;		/* data pages: a power of two, or 0: control page alone (I) */
 	u64 size;		/* bytes of data (I) */
 	bool overwrite;		/* the reader cannot write: old records are overwritten (I) */
@@ -45,10 +45,16 @@ struct perf_ring {
 	u64 user_pages, mm_pages;	/* charged to each (m) */
 };
 
+/* Where the next word of a record goes. A small value, so that a writer keeps it in registers. */
+struct ring_at {
+	u64 *at;
+	void **page;		/* in ring->pages: the page of at */
+};
+
 /* One record on its way. Lives on the writer's stack. */
 struct ring_write {
+	struct ring_at to;
 	struct perf_ring *ring;
-	u64 pos;		/* of the next byte, modulo nothing */
 	bool wake;		/* a watermark was passed */
 	bool turn;		/* it holds ring->turn */
 	struct perf_event *root;	/* whose record it is, see record.c */
@@ -67,30 +73,40 @@ void ring_put(struct perf_ring *r);
 bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size);
 /* Publish. Queues the wake-up that became due. w. */
 void ring_publish(struct ring_write *w);
-/* Fill the reserved bytes in order. */
-static inline u64 *ring_word(struct ring_write *w)
+/* Fill the reserved bytes in order: pages hold whole words, and records are made of words. */
+struct ring_at ring_next_page(struct ring_at a);
+static inline struct ring_at ring_word(struct ring_at a, u64 v)
 {
-	u64 at = w->pos & (w->ring->size - 1);
-
-	w->pos += 8;	/* pages hold whole words, and records are made of words */
-	return (u64 *)((char *)w->ring->pages[1 + (at >> 12)] + (at & 4095));
+	*a.at++ = v;
+	return unlikely(!((u64)a.at & 4095)) ? ring_next_page(a) : a;
 }
+static inline struct ring_at ring_put_u32s(struct ring_at a, u32 first, u32 second)
+{
+	return ring_word(a, (u64)second << 32 | first);
+}
+static inline struct ring_at ring_put_header(struct ring_at a, u32 type, u16 misc, u32 size)
+{
+	return ring_word(a, (u64)size << 48 | (u64)misc << 32 | type);
+}
+struct ring_at ring_words(struct ring_at a, const u64 *from, u32 n);
+/* Copy n bytes (a multiple of 8) of user memory at addr. *got: bytes before the first that cannot be
+ * read; the rest is zeroed. */
+struct ring_at ring_put_user(struct ring_at a, u64 addr, u32 n, u32 *got);
+
+/* The same for a record in the making. */
 static inline void ring_u64(struct ring_write *w, u64 v)
 {
-	*ring_word(w) = v;
+	w->to = ring_word(w->to, v);
 }
 static inline void ring_u32s(struct ring_write *w, u32 first, u32 second)
 {
-	ring_u64(w, (u64)second << 32 | first);
+	w->to = ring_put_u32s(w->to, first, second);
 }
 static inline void ring_header(struct ring_write *w, u32 type, u16 misc, u32 size)
 {
-	ring_u64(w, (u64)size << 48 | (u64)misc << 32 | type);
+	w->to = ring_put_header(w->to, type, misc, size);
 }
 /* n is a multiple of 8. */
 void ring_bytes(struct ring_write *w, const void *p, u32 n);
-/* Copy n bytes (a multiple of 8) of user memory at addr: bytes copied before the first that cannot be read;
- * the rest is zeroed. */
-u32 ring_user_bytes(struct ring_write *w, u64 addr, u32 n);
 
 #endif

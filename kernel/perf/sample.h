@@ -9,30 +9,40 @@
 #define SAMPLE_IDS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
 		    PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
-/* What a sample says. Filled by sample_prepare; lives on the stack of the overflow path. */
+/* What a sample says; only what type asks for is filled in. Lives on the stack of the overflow path. */
 struct perf_sample {
 	struct perf_event *e;
+	struct task *task;		/* whom it is about */
 	const struct pt_regs *regs;	/* interrupted */
-	const struct pt_regs *uregs;	/* user registers of current, NULL: it has none */
 	u64 type;			/* sample_type */
-	u64 ip, addr, period, time;
-	u32 pid, tid, cpu;
+	u64 addr, period, time;
+	const struct pt_regs *uregs;	/* user registers of current, NULL: it has none */
 	const u64 *chain;		/* with its PERF_CONTEXT_ marks */
 	u32 nr_chain;
 	u32 stack_size;			/* bytes of user stack to copy */
 	u64 phys, data_page, code_page;
-	u32 size;			/* of the record */
 };
 
-/* sample.c: IRQs off, owner of e. addr: data address or 0. */
+/* sample.c */
+/* Bytes of a sample with header and all fields of a fixed length. */
+u16 sample_fixed_size(const struct perf_event_attr *attr);
+/* IRQs off, owner of e. addr: data address or 0. */
 void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period);
 /* sample.c: c, owner of child: a READ record. */
 void sample_read_output(struct perf_event *child);
 
 /* record.c: IRQs off. */
 /* Whom records of this moment are about: current, or in the switch to a task already that task. */
-struct task *record_subject(void);
-u64 record_time(const struct perf_event *e);
+static inline struct task *record_subject(void)
+{
+	struct task *as = this_perf_cpu()->as;
+
+	return as ? as : host_current();
+}
+static inline u64 record_time(const struct perf_event *e)
+{
+	return unlikely(e->attr.use_clockid) ? host_clock(e->attr.clockid) : host_now();
+}
 /* Size of e's trailer behind records that are no samples: 0 without sample_id_all. */
 u32 trailer_size(const struct perf_event *e);
 void trailer_put(struct ring_write *w, const struct perf_event *e);

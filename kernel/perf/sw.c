@@ -131,7 +131,6 @@ static void count_in(struct list *soft, const struct happening *h)
 		e->count += h->n;
 		if (is_sampling(e))
 			sample(e, h);
-		userpage_update(e);
 	}
 }
 

@@ -6,23 +6,24 @@
  */
 #include <perch/atomic.h>
 #include <perch/boot.h>
+#include <perch/clock.h>
 #include <perch/printk.h>
 #include <perch/time.h>
 
 #include "time.h"
 
-static u32 clock_mult, clock_shift;
+struct clock_scale clock_scale;
 static s64 wall_offset;
 
 ktime ktime_now(void)
 {
-	return (ktime)(((__uint128_t)timer_counter() * clock_mult) >> clock_shift);
+	return clock_now();
 }
 
 void ktime_params(u32 *mult, u32 *shift)
 {
-	*mult = clock_mult;
-	*shift = clock_shift;
+	*mult = clock_scale.mult;
+	*shift = clock_scale.shift;
 }
 
 s64 realtime_offset(void)
@@ -50,8 +51,7 @@ void time_init(void)
 		shift--;
 		mult = (((u64)NSEC_PER_SEC << shift) + freq / 2) / freq;
 	} while (mult > UINT32_MAX);
-	clock_shift = shift;
-	clock_mult = (u32)mult;
+	clock_scale = (struct clock_scale){ (u32)mult, shift };
 	vdso_update();
-	pr_info("clock: %lu Hz, mult %u shift %u\n", (unsigned long)freq, clock_mult, clock_shift);
+	pr_info("clock: %lu Hz, mult %u shift %u\n", (unsigned long)freq, clock_scale.mult, clock_scale.shift);
 }

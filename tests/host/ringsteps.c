@@ -23,9 +23,9 @@
 #define ring_reserve	step_ring_reserve
 #define ring_publish	step_ring_publish
 #define ring_bytes	step_ring_bytes
-#define ring_user_bytes	step_ring_user_bytes
-#define record_subject	step_record_subject
-#define record_time	step_record_time
+#define ring_next_page	step_ring_next_page
+#define ring_words	step_ring_words
+#define ring_put_user	step_ring_put_user
 #define trailer_size	step_trailer_size
 #define trailer_put	step_trailer_put
 #define record_begin	step_record_begin
