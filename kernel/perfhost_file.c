@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perf's file descriptors on Perch's VFS: the files part of kernel/perf/host.h. A struct host_file is a
- * struct file whose priv is a struct perf_file; a ring's mapping is an area whose pages the core hands
+ * struct file whose priv is the core's object; a ring's mapping is an area whose pages the core hands
  * over at mmap and takes back when the area has gone.
  */
 #include <kernel/perf/host.h>
@@ -9,11 +9,6 @@
 #include <perch/mm.h>
 #include <perch/page.h>
 #include <perch/task.h>
-
-struct perf_file {
-	const struct host_file_ops *ops;
-	void *priv;
-};
 
 struct perf_map {
 	struct file *file;		/* the area's reference keeps it */
@@ -29,10 +24,8 @@ struct host_poll {
 
 static const struct file_ops perf_fops;
 
-static struct perf_file *perf_file(struct file *f)
-{
-	return f->priv;
-}
+/* The core has one kind of file; f->priv is its object. */
+static const struct host_file_ops *core_ops;
 
 /* The core writes to one user range: the first piece of the vector that is not empty. */
 static ssize_t perf_fop_read(struct file *f, struct uio *u, loff *pos)
@@ -47,9 +40,9 @@ static ssize_t perf_fop_read(struct file *f, struct uio *u, loff *pos)
 		u->off = 0;
 	}
 	if (u->idx == u->nr_iov)
-		return perf_file(f)->ops->read(perf_file(f)->priv, 0, 0);
+		return core_ops->read(f->priv, 0, 0);
 	v = &u->iov[u->idx];
-	n = perf_file(f)->ops->read(perf_file(f)->priv, v->base + u->off,
+	n = core_ops->read(f->priv, v->base + u->off,
 				    min(v->len - u->off, u->left));
 	if (n > 0) {
 		u->off += (size_t)n;
@@ -58,17 +51,22 @@ static ssize_t perf_fop_read(struct file *f, struct uio *u, loff *pos)
 	return n;
 }
 
+static ssize_t perf_fop_read_user(struct file *f, uaddr buf, size_t n)
+{
+	return core_ops->read(f->priv, buf, n);
+}
+
 static u32 perf_fop_poll(struct file *f, struct poll_table *pt)
 {
 	struct host_poll p = { f, pt };
-	u32 mask = perf_file(f)->ops->poll(perf_file(f)->priv, &p);
+	u32 mask = core_ops->poll(f->priv, &p);
 
 	return mask & HOST_POLLIN ? mask | POLLRDNORM : mask;
 }
 
 static long perf_fop_ioctl(struct file *f, u32 cmd, u64 arg)
 {
-	return perf_file(f)->ops->ioctl(perf_file(f)->priv, cmd, arg);
+	return core_ops->ioctl(f->priv, cmd, arg);
 }
 
 static void map_open(struct vma *v)
@@ -85,7 +83,7 @@ static void map_close(struct vma *v)
 	ASSERT(m->areas);
 	if (--m->areas)
 		return;
-	perf_file(m->file)->ops->munmap(perf_file(m->file)->priv, &m->req);
+	core_ops->munmap(m->file->priv, &m->req);
 	kfree(m);
 }
 
@@ -123,7 +121,7 @@ static int perf_fop_mmap(struct file *f, struct vma *v)
 		.shared = v->flags & VM_SHARED,
 		.writable = v->flags & VM_WRITE,
 	};
-	err = perf_file(f)->ops->mmap(perf_file(f)->priv, &m->req, &m->pages);
+	err = core_ops->mmap(f->priv, &m->req, &m->pages);
 	if (err) {
 		kfree(m);
 		return err;
@@ -136,10 +134,7 @@ static int perf_fop_mmap(struct file *f, struct vma *v)
 
 static void perf_fop_release(struct file *f)
 {
-	struct perf_file *pf = perf_file(f);
-
-	pf->ops->release(pf->priv);
-	kfree(pf);
+	core_ops->release(f->priv);
 }
 
 static int perf_fop_fasync(struct file *f, bool on)
@@ -149,6 +144,7 @@ static int perf_fop_fasync(struct file *f, bool on)
 
 static const struct file_ops perf_fops = {
 	.read = perf_fop_read,
+	.read_user = perf_fop_read_user,
 	.poll = perf_fop_poll,
 	.ioctl = perf_fop_ioctl,
 	.mmap = perf_fop_mmap,
@@ -168,23 +164,34 @@ void host_fd_unreserve(int fd)
 	fd_release(fd);
 }
 
+/* All files have one name, made for the first. NULL: no memory. */
+static struct dentry *file_name(void)
+{
+	static struct dentry *shared;	/* atomic */
+	struct dentry *d = load_acquire(&shared);
+	char name[48];
+
+	if (likely(d))
+		return d;
+	host_snprintf(name, sizeof(name), "anon_inode:%s", core_ops->name);
+	d = anon_dentry(name);
+	if (d && !atomic_cas(&shared, NULL, d)) {
+		dentry_put(d);
+		d = load_acquire(&shared);
+	}
+	return d;
+}
+
 struct host_file *host_file_new(const struct host_file_ops *ops, void *priv)
 {
-	struct perf_file *pf = kzalloc(sizeof(*pf));
-	char name[48] = "anon_inode:";
+	struct dentry *name;
 	struct file *f;
 
-	if (!pf)
-		return NULL;
-	pf->ops = ops;
-	pf->priv = priv;
-	host_snprintf(name, sizeof(name), "anon_inode:%s", ops->name);
-	f = anon_file(name, &perf_fops, pf, O_RDWR);
-	if (IS_ERR_OR_NULL(f)) {
-		kfree(pf);
-		return NULL;
-	}
-	return (struct host_file *)f;
+	ASSERT(!core_ops || core_ops == ops);
+	core_ops = ops;
+	name = file_name();
+	f = name ? anon_file_at(name, &perf_fops, priv, O_RDWR) : NULL;
+	return IS_ERR_OR_NULL(f) ? NULL : (struct host_file *)f;
 }
 
 void host_fd_install(int fd, struct host_file *f)
@@ -198,11 +205,11 @@ struct host_file *host_fd_get(int fd, const struct host_file_ops *ops, void **pr
 
 	if (!f)
 		return NULL;
-	if (f->ops != &perf_fops || perf_file(f)->ops != ops) {
+	if (f->ops != &perf_fops || core_ops != ops) {
 		file_put(f);
 		return NULL;
 	}
-	*priv = perf_file(f)->priv;
+	*priv = f->priv;
 	return (struct host_file *)f;
 }
 

@@ -64,6 +64,9 @@ struct file_ops {
 	/* Bytes done, 0 at end of file, or -errno. *pos is the file position to use and advance. */
 	ssize_t (*read)(struct file *f, struct uio *u, loff *pos);
 	ssize_t (*write)(struct file *f, struct uio *u, loff *pos);
+	/* Short form of read for a file without a position: read(2) into one range of user memory, which
+	 * has been checked with access_ok. NULL: there is none. */
+	ssize_t (*read_user)(struct file *f, uaddr buf, size_t n);
 	loff (*llseek)(struct file *f, loff off, int whence);	/* NULL: ESPIPE */
 	/* Current events; registers with poll_wait first if pt is not NULL. NULL op: always ready. */
 	u32 (*poll)(struct file *f, struct poll_table *pt);
@@ -223,6 +226,9 @@ struct file *shmem_file(const char *name, u64 size);
 int tmpfs_mmap(struct file *f, struct vma *v);	/* kernel/mm: maps the page cache of a tmpfs inode */
 /* An object without a name (pipes, eventfd, perf): inode mode 0600, name like "anon_inode:[perf_event]". */
 struct file *anon_file(const char *name, const struct file_ops *ops, void *priv, u32 flags);
+/* Where many of the same name are made: the name once (NULL: no memory), then files with it. */
+struct dentry *anon_dentry(const char *name);
+struct file *anon_file_at(struct dentry *name, const struct file_ops *ops, void *priv, u32 flags);
 /* Async notification: send SIGIO (or F_SETSIG's) to f's owner with si_fd=fd, si_code=POLL_x, si_band. Any context. */
 void file_send_sigio(struct file *f, int fd, int code, long band);
 
@@ -231,6 +237,20 @@ struct files;
 struct file *fd_get(int fd);		/* current's, with a reference; NULL: EBADF. O_PATH files too */
 struct file *fd_get_io(int fd);		/* the same, but NULL for O_PATH files */
 struct file *task_fd_get(struct task *t, int fd);
+/*
+ * The file for the length of one system call, NULL for EBADF and for O_PATH files. While only this task
+ * has the table nobody can close the file meanwhile, and no reference is taken. Process context.
+ */
+struct fd_use {
+	struct file *f;
+	bool counted;
+};
+struct fd_use fd_use(int fd);
+static inline void fd_unuse(struct fd_use u)
+{
+	if (unlikely(u.counted))
+		file_put(u.f);
+}
 int fd_alloc(u32 flags);		/* reserve the lowest free one (O_CLOEXEC); -EMFILE */
 void fd_install(int fd, struct file *f);	/* gives the reference to the table */
 void fd_release(int fd);		/* undo fd_alloc */

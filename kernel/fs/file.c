@@ -103,21 +103,39 @@ void anon_init(void)
 	anon_inode->mode = 0600;
 }
 
-struct file *anon_file(const char *name, const struct file_ops *ops, void *priv, u32 flags)
+struct dentry *anon_dentry(const char *name)
 {
-	struct path p = { anon_mount, NULL };
-	struct file *f;
+	struct dentry *d;
 
 	inode_get(anon_inode);
-	p.dentry = dentry_alloc_pseudo(anon_mount->sb, name, anon_inode);
-	if (!p.dentry) {
+	d = dentry_alloc_pseudo(anon_mount->sb, name, anon_inode);
+	if (!d)
 		inode_put(anon_inode);
-		return ERR_PTR(-ENOMEM);
-	}
+	return d;
+}
+
+/* Takes over the reference to name, on errors too. */
+static struct file *file_of(struct dentry *name, const struct file_ops *ops, void *priv, u32 flags)
+{
+	struct path p = { anon_mount, name };
+	struct file *f;
+
 	mount_get(p.mnt);
 	f = file_new(&p, flags, ops);
 	if (!f)
 		return ERR_PTR(-ENOMEM);
 	f->priv = priv;
 	return f;
+}
+
+struct file *anon_file_at(struct dentry *name, const struct file_ops *ops, void *priv, u32 flags)
+{
+	return file_of(dentry_get(name), ops, priv, flags);
+}
+
+struct file *anon_file(const char *name, const struct file_ops *ops, void *priv, u32 flags)
+{
+	struct dentry *d = anon_dentry(name);
+
+	return d ? file_of(d, ops, priv, flags) : ERR_PTR(-ENOMEM);
 }

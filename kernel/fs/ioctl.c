@@ -70,12 +70,9 @@ static long do_ioctl(struct file *f, int fd, u32 cmd, u64 arg)
 
 long sys_ioctl(int fd, u32 cmd, u64 arg)
 {
-	struct file *f = fd_get_io(fd);
-	long ret;
+	struct fd_use u = fd_use(fd);
+	long ret = u.f ? do_ioctl(u.f, fd, cmd, arg) : -EBADF;
 
-	if (!f)
-		return -EBADF;
-	ret = do_ioctl(f, fd, cmd, arg);
-	file_put(f);
+	fd_unuse(u);
 	return ret;
 }

@@ -71,26 +71,42 @@ ssize_t file_rw_pos(struct file *f, struct uio *u, bool write)
 	return ret;
 }
 
-static ssize_t rw_user(int fd, uaddr buf, size_t n, bool write)
+static ssize_t read_short(struct file *f, uaddr buf, size_t n)
 {
-	struct file *f = fd_get_io(fd);
+	ssize_t ret = f->ops->read_user(f, buf, n);
+
+	current->ru.rchar += (u64)max(ret, (ssize_t)0);
+	current->ru.syscr++;
+	return ret;
+}
+
+static noinline ssize_t rw_uio(struct file *f, uaddr buf, size_t n, bool write)
+{
 	struct iovec_abi one;
 	struct uio u;
-	ssize_t ret;
 
-	if (!f)
+	uio_init_user(&u, buf, n, &one);
+	return file_rw_pos(f, &u, write);
+}
+
+static inline ssize_t rw_file(struct file *f, uaddr buf, size_t n, bool write)
+{
+	if (!(f->mode & (write ? FMODE_WRITE : FMODE_READ)))
 		return -EBADF;
-	if (!(f->mode & (write ? FMODE_WRITE : FMODE_READ))) {
-		ret = -EBADF;
-	} else if ((ssize_t)n < 0) {
-		ret = -EINVAL;
-	} else if (!access_ok((void __user *)buf, n)) {
-		ret = -EFAULT;
-	} else {
-		uio_init_user(&u, buf, min_t(size_t, n, MAX_RW_COUNT), &one);
-		ret = file_rw_pos(f, &u, write);
-	}
-	file_put(f);
+	if ((ssize_t)n < 0)
+		return -EINVAL;
+	if (!access_ok((void __user *)buf, n))
+		return -EFAULT;
+	n = min_t(size_t, n, MAX_RW_COUNT);
+	return !write && f->ops->read_user ? read_short(f, buf, n) : rw_uio(f, buf, n, write);
+}
+
+static inline ssize_t rw_user(int fd, uaddr buf, size_t n, bool write)
+{
+	struct fd_use u = fd_use(fd);
+	ssize_t ret = u.f ? rw_file(u.f, buf, n, write) : -EBADF;
+
+	fd_unuse(u);
 	return ret;
 }
 

@@ -212,7 +212,8 @@ struct host_file_ops {
 /* An fd number of current, reserved; -EMFILE. P. */
 int host_fd_reserve(bool cloexec);
 void host_fd_unreserve(int fd);
-/* A file object (O_RDWR) with one reference; NULL when out of memory. Does not call release then. P. */
+/* A file object (O_RDWR) with one reference; NULL when out of memory. Does not call release then. ops is
+ * the same in all calls. P. */
 struct host_file *host_file_new(const struct host_file_ops *ops, void *priv);
 /* Make it visible under the reserved number; gives the reference away. Cannot fail. P. */
 void host_fd_install(int fd, struct host_file *f);
