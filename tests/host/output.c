@@ -156,6 +156,9 @@ TEST(sampling_aux_area)	/* refused, but what is asked has to make sense */
 	head_page(&t)->aux_offset = 3 * PAGE;
 	head_page(&t)->aux_size = 2 * PAGE;
 	CHECK_EQ(t.file->ops->mmap(t.file->priv, &q, &pages), -EOPNOTSUPP);
+	q.pgoff = 4;
+	CHECK_EQ(t.file->ops->mmap(t.file->priv, &q, &pages), -EINVAL);
+	q.pgoff = 3;
 	q.npages = 1;
 	CHECK_EQ(t.file->ops->mmap(t.file->priv, &q, &pages), -EINVAL);
 	unmap(&t);
@@ -216,5 +219,18 @@ TEST(sampling_poll_end)		/* HUP when the task has gone and left no copies */
 	sim_switch(0, t);
 	CHECK_EQ(f->ops->poll(f->priv, NULL), HOST_POLLHUP);
 	unmap(&tape);
+	sim_end();
+}
+
+TEST(sampling_pages_paid)	/* PB-36: as long as somebody maps them */
+{
+	s64 *paid = host_user_locked_pages(host_user_get()), before = *paid;
+	struct tape t;
+
+	begin(32);
+	t = map(self(attr(ALIGN, 1, PERF_SAMPLE_TID)), 5);
+	CHECK_EQ(*paid, before + 5);
+	unmap(&t);
+	CHECK_EQ(*paid, before);
 	sim_end();
 }

@@ -179,6 +179,10 @@ TEST(sampling_sideband)	/* PB-57: FORK, COMM, EXIT in order, of the right task *
 		CHECK_EQ(r.type, order[i]);
 		decode_other(&r, &a);
 		CHECK_EQ((u32)r.w[1], kid->tgid);
+		if (r.type == PERF_RECORD_FORK)
+			CHECK_EQ(r.w[1] >> 32, t->tgid);
+		if (r.type == PERF_RECORD_EXIT)
+			CHECK_EQ(r.w[1] >> 32, 1);
 	}
 	CHECK_EQ(i, ARRAY_SIZE(order));
 	unmap(&tape);
@@ -252,5 +256,71 @@ TEST(sampling_group_lost)
 	CHECK(v[1] > 10 && v[3] > 10);
 	CHECK_EQ(said + sim_event(fd)->ring->lost, v[1] + v[3]);
 	unmap(&t);
+	sim_end();
+}
+
+TEST(sampling_told_or_not)	/* only those that are on and look at this CPU are told */
+{
+	struct perf_event_attr a = attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, 0, PERF_SAMPLE_TID);
+	struct tape here, there, asleep;
+	struct task *t = begin(32);
+	int fd;
+
+	a.comm = 1;
+	here = map(open_on(a, 0, 0, -1), 2);
+	there = map(open_on(a, 0, 1, -1), 2);
+	a.disabled = 1;
+	fd = self(a);
+	asleep = map(fd, 2);
+	perf_comm(t);
+	ioc(fd, PERF_EVENT_IOC_ENABLE, 0);
+	perf_comm(t);
+	CHECK_EQ(drain_type(&here, PERF_RECORD_COMM), 2);
+	CHECK_EQ(drain_type(&there, PERF_RECORD_COMM), 0);
+	CHECK_EQ(drain_type(&asleep, PERF_RECORD_COMM), 1);
+	unmap(&here);
+	unmap(&there);
+	unmap(&asleep);
+	sim_end();
+}
+
+TEST(sampling_own_values)	/* READ of an inherited event: the task's own count, not the family's */
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_TID | PERF_SAMPLE_READ);
+	struct task *t = begin(32);
+	static struct rec r;
+	struct tape tape;
+
+	a.inherit = 1;
+	tape = map(open_on(a, 0, 0, -1), 2);
+	sim_switch(0, sim_fork(false));
+	happen(5);
+	sim_exit(0);
+	sim_switch(0, t);
+	CHECK_EQ(drain_type(&tape, PERF_RECORD_SAMPLE), 5);
+	happen(1);
+	CHECK(take(&tape, &r));
+	CHECK_EQ(r.w[2], 1);
+	unmap(&tape);
+	sim_end();
+}
+
+TEST(sampling_max_stack)	/* PB-22: kernel and user part together */
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_CALLCHAIN);
+	static struct rec r;
+
+	begin(32);
+	for (u16 max = 1; max <= 6; max++) {
+		struct tape t;
+
+		a.sample_max_stack = max;
+		t = map(self(a), 2);
+		happen(1);
+		CHECK(take(&t, &r));
+		/* 3 and 2 there are; each part has a mark in front, the second only if there is room */
+		CHECK_EQ(r.w[1], max <= 3 ? max + 1 : max < 5 ? max + 2 : 7);
+		unmap(&t);
+	}
 	sim_end();
 }
