@@ -123,6 +123,17 @@ $(BUILD)/%.uo: %.c qemu.mk
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(USER_CFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
+# What docs/USING.md shows, taken out of the page: programs and a shell script.
+USING_PROGS := $(addprefix $(BUILD)/user/using_,count sample rdpmc)
+$(USING_PROGS): $(BUILD)/user/using_%: docs/USING.md scripts/docs-code qemu.mk
+	$(call say,USER,$@)
+	@mkdir -p $(@D) $(BUILD)/docs
+	$(Q)scripts/docs-code $< $* >$(BUILD)/docs/$*.c
+	$(Q)$(CC) $(USER_CFLAGS) -o $@ $(BUILD)/docs/$*.c
+$(BUILD)/user/using_perf: docs/USING.md scripts/docs-code
+	@mkdir -p $(@D)
+	$(Q)scripts/docs-code $< perf >$@ && chmod +x $@
+
 $(BUILD)/user/checks: $(CHECKS_OBJ)
 $(BUILD)/user/ptest: $(PTEST_OBJ)
 $(BUILD)/user/pbench: $(PBENCH_OBJ)
@@ -133,7 +144,7 @@ $(BUILD)/user/checks $(BUILD)/user/ptest $(BUILD)/user/pbench:
 	$(Q)$(CROSS_COMPILE)strip -o $@ $@.debug
 
 USER_FILES := $(shell find user -type f -not -name '*.[ch]' -not -path 'user/tests/expected/*')
-$(BUILD)/initramfs.cpio: $(USER_PROGS) $(BUILD)/user/checks $(BUILD)/user/ptest $(BUILD)/user/pbench $(USER_FILES) scripts/mkinitramfs qemu.mk \
+$(BUILD)/initramfs.cpio: $(USER_PROGS) $(BUILD)/user/checks $(BUILD)/user/ptest $(BUILD)/user/pbench $(USING_PROGS) $(BUILD)/user/using_perf $(USER_FILES) scripts/mkinitramfs qemu.mk \
 		$(wildcard $(PERCH_CACHE)/stamps/perf $(PERCH_CACHE)/stamps/sysroot $(PERCH_CACHE)/stamps/objdump)
 	@test -e $(PERCH_CACHE)/guest/usr/bin/busybox || { echo "The guest's busybox is missing: run scripts/setup" >&2; exit 1; }
 	$(call say,CPIO,$@)
