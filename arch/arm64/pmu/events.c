@@ -197,8 +197,8 @@ const struct pmu_attr *pmu_sysfs_attrs(u32 *nr)
 	return attrs;
 }
 
-/* FEAT_PMUv3_TH gives thresholds of THWIDTH bits; Perch does not program them, so it offers none. */
+/* With FEAT_PMUv3_TH a threshold has PMMIR.THWIDTH bits (Arm ARM, PMMIR_EL1); 0 without. */
 u32 pmu_threshold_max(void)
 {
-	return 0;
+	return (1u << (mmir >> 20 & 0xf)) - 1;
 }

@@ -25,6 +25,8 @@
 #define CFG1_LONG	BIT(0)		/* config1 format bits, see events.c */
 #define CFG1_RDPMC	BIT(1)
 #define CFG1_THRESHOLD(c) ((c) >> 5 & 0xfff)
+#define CFG1_THRESHOLD_COUNT(c) ((c) >> 2 & 1)
+#define CFG1_THRESHOLD_COMPARE(c) ((c) >> 3 & 3)
 
 static u32 nr_counters;			/* event counters, without the cycle counter */
 static bool long_counters;		/* event counters are 64 bits wide */
@@ -80,6 +82,22 @@ static int wide_and_user(struct perf_hw *hw, u32 event, const struct perf_event_
 	return 0;
 }
 
+/* PMEVTYPER's TH and TC: the low bit of TC says whether to count events or the times that it is true. */
+static u64 threshold_bits(u64 config1)
+{
+	u64 control = CFG1_THRESHOLD_COMPARE(config1) << 1 | CFG1_THRESHOLD_COUNT(config1);
+
+	if (!CFG1_THRESHOLD(config1))
+		return 0;
+	return CFG1_THRESHOLD(config1) << 32 | control << 61;
+}
+
+/* It counts cycles only, and knows no threshold. */
+static bool fits_cycle_counter(const struct perf_hw *hw)
+{
+	return (hw->config & (PMEVTYPER_EVENT | PMEVTYPER_TH)) == EVT_CPU_CYCLES;
+}
+
 static int pmuv3_event_init(struct pmu *pmu, struct perf_hw *hw, const struct perf_event_attr *attr,
 			    const struct perf_hw_target *target, struct perf_why *why)
 {
@@ -99,9 +117,9 @@ static int pmuv3_event_init(struct pmu *pmu, struct perf_hw *hw, const struct pe
 		return err;
 	if (CFG1_THRESHOLD(attr->config1) > pmu_threshold_max())
 		return perf_refuse(why, -EINVAL, "config1", attr->config1, "threshold above caps/threshold_max");
-	hw->config = (u64)event | filter;
+	hw->config = (u64)event | filter | threshold_bits(attr->config1);
 	hw->counters = pmu->counters;
-	if (event != EVT_CPU_CYCLES)
+	if (!fits_cycle_counter(hw))
 		hw->counters &= ~BIT(PMU_CYCLE_COUNTER);
 	return 0;
 }
@@ -125,7 +143,7 @@ static int pmuv3_choose(const struct pmu *pmu, const struct perf_hw *hw, u64 fre
 	u64 usable = free & pmu->counters;
 	int n;
 
-	if ((hw->config & PMEVTYPER_EVENT) == EVT_CPU_CYCLES && (usable & BIT(PMU_CYCLE_COUNTER))) {
+	if (fits_cycle_counter(hw) && (usable & BIT(PMU_CYCLE_COUNTER))) {
 		*taken = BIT(PMU_CYCLE_COUNTER);
 		return PMU_CYCLE_COUNTER;
 	}
@@ -220,7 +238,7 @@ static void pmuv3_program(struct pmu *pmu, struct perf_hw *hw, u64 start)
 
 	if (unlikely(is_chained(hw, n))) {
 		set_type(n - 1, hw->config);
-		set_type(n, (hw->config & ~PMEVTYPER_EVENT) | EVT_CHAIN);
+		set_type(n, (hw->config & ~(PMEVTYPER_EVENT | PMEVTYPER_TH | PMEVTYPER_TC)) | EVT_CHAIN);
 	} else {
 		set_type(n, hw->config);
 	}

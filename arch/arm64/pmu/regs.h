@@ -21,6 +21,8 @@
 #define PMEVTYPER_U	BIT(30)	/* do not count at EL0 */
 #define PMEVTYPER_NSH	BIT(27)	/* count at EL2 */
 #define PMEVTYPER_EVENT	0xffffULL
+#define PMEVTYPER_TH	(0xfffULL << 32)	/* FEAT_PMUv3_TH: threshold, 0: none */
+#define PMEVTYPER_TC	(7ULL << 61)	/* what is compared, and how it counts */
 
 #define PMUSERENR_CR	BIT(2)	/* EL0 may read the cycle counter */
 #define PMUSERENR_ER	BIT(3)	/* EL0 may read the event counters */
