@@ -67,7 +67,7 @@ static const u16 hardware_events[PERF_COUNT_HW_MAX] = {
 	[PERF_COUNT_HW_REF_CPU_CYCLES] = NONE,
 };
 
-/* Reads only: accesses and misses. Writes and prefetches have no common event. */
+/* Reads only: accesses and misses. Writes and prefetches have no common event; see cores.c. */
 static const u16 cache_read_events[PERF_COUNT_HW_CACHE_MAX][PERF_COUNT_HW_CACHE_RESULT_MAX] = {
 	[PERF_COUNT_HW_CACHE_L1D] = { 0x04, 0x03 },
 	[PERF_COUNT_HW_CACHE_L1I] = { 0x14, 0x01 },
@@ -111,15 +111,17 @@ static int map_hardware(u64 config, struct perf_why *why)
 static int map_cache(u64 config, struct perf_why *why)
 {
 	u32 cache = config & 0xff, op = config >> 8 & 0xff, result = config >> 16 & 0xff;
-	u32 event;
+	int event;
 
 	if (cache >= PERF_COUNT_HW_CACHE_MAX || op >= PERF_COUNT_HW_CACHE_OP_MAX ||
 	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
 		return perf_refuse(why, -EINVAL, "config", config, "no such cache event");
 	event = op == PERF_COUNT_HW_CACHE_OP_READ ? cache_read_events[cache][result] : NONE;
-	if (!pmu_event_exists(event))
+	if (!pmu_event_exists((u32)event))
+		event = pmu_core_cache_event(cache, op, result);
+	if (event < 0)
 		return perf_refuse(why, -ENOENT, "config", config, "the CPU does not implement it");
-	return (int)event;
+	return event;
 }
 
 int pmu_map_event(const struct perf_event_attr *attr, u32 own_type, struct perf_why *why)

@@ -155,6 +155,7 @@ void pmuv3_init(void)
 	}
 	pmuv3_set_hardware(nr, wide);
 	pmu_events_init(version);
+	pmu_core_select(name);
 	f = test(node);
 	if (!f.counts) {
 		pr_warn("pmu: %s does not count: hardware events are not supported\n", name);
