@@ -41,7 +41,7 @@ static const struct core_event a57[] = {
 	{ .number = 0 },
 };
 
-static const struct core_event *events;		/* of this machine's core; NULL: none. Set at boot */
+static const struct core_event *events;	/* of this machine's core; NULL: none. Set at boot */
 
 void pmu_core_select(const char *pmu_name)
 {
