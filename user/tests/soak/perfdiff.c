@@ -37,6 +37,7 @@ static struct slot {
 	u64 id;
 	char *map;
 	size_t map_len;
+	int self;		/* counts this task */
 } slots[SLOTS];
 
 static int nr_ops, program;
@@ -166,6 +167,7 @@ static void do_open(int s)
 	}
 	printf(" -> fd%s\n", fcntl((int)fd, F_GETFD) & FD_CLOEXEC ? " cloexec" : "");
 	opened(s, (int)fd, &w);
+	slots[s].self = !pid || pid == gettid();
 }
 
 /* --- read --------------------------------------------------------------------------------------------------- */
@@ -426,6 +428,39 @@ static void do_records(int s)
 	result(0);
 }
 
+/* Does the size of its samples follow from the attribute alone? */
+static int fixed_size(const struct slot *s)
+{
+	const struct perf_event_attr *a = &s->wide.a;
+
+	return s->self && a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_PAGE_FAULTS && !a->freq &&
+	       !(a->sample_type & PERF_SAMPLE_CALLCHAIN) && a->sample_stack_user <= 1024 &&
+	       !(a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_GROUP);
+}
+
+/* Samples of page faults: how long, and what lies behind the header where it is known. */
+static void do_sample(int s)
+{
+	const struct perf_event_mmap_page *p = (void *)slots[s].map;
+	const struct perf_event_header *h;
+	u64 pos = 0;
+
+	if (!p || !fixed_size(&slots[s]) || slots[s].wide.a.write_backward || !p->data_size || p->data_head > p->data_size)
+		return;
+	for (; pos < p->data_head; pos += h->size) {
+		h = (const void *)(slots[s].map + p->data_offset + pos);
+		if (!h->size || h->type == PERF_RECORD_SAMPLE)
+			break;
+	}
+	if (pos >= p->data_head)
+		return;
+	op("sample");
+	printf(" %d size %u", s, h->size);
+	if (slots[s].wide.a.sample_type & PERF_SAMPLE_IDENTIFIER)
+		printf(" id %d", slot_of_id(*(const u64 *)(h + 1)));
+	result(0);
+}
+
 /* --- the rest ------------------------------------------------------------------------------------------------- */
 
 static void do_file(int s)
@@ -472,13 +507,85 @@ static void do_file(int s)
 	}
 }
 
+static void touch_pages(void)
+{
+	char *p = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return;
+	for (int i = 0; i < 4; i++)
+		p[i * PAGE] = 1;
+	munmap(p, 4 * PAGE);
+}
+
+/*
+ * A child that execs: an event is opened on it before, and read when it has ended. What it counted is not known, only
+ * whether it was on (enable_on_exec) or gone (remove_on_exec) when it ran.
+ */
+static void do_exec(void)
+{
+	union wide w = random_attr();
+	int go[2], fd;
+	u64 v[3] = { 0 };
+	pid_t pid;
+	char c;
+
+	w.a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	w.a.enable_on_exec = one_in(2);
+	w.a.remove_on_exec = one_in(4);
+	if (pipe(go))
+		return;
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		if (read(go[0], &c, 1) == 1)
+			execl("/bin/true", "true", NULL);
+		_exit(1);
+	}
+	op("exec");
+	print_attr(&w);
+	fd = (int)syscall(SYS_perf_event_open, &w, pid, -1, -1, 0);
+	if (fd < 0)
+		printf(" %s", name_of(errno));
+	if (write(go[1], "", 1) != 1)
+		printf(" no write");
+	close(go[0]);
+	close(go[1]);
+	waitpid(pid, NULL, 0);
+	if (fd >= 0) {
+		if (read(fd, v, sizeof(v)) == sizeof(v))
+			printf(v[1] ? " e>0" : " e=0");
+		close(fd);
+	}
+	result(0);
+}
+
+static void do_prctl(void)
+{
+	int off = one_in(2);
+
+	op(off ? "all off" : "all on");
+	result(prctl(off ? PR_TASK_PERF_EVENTS_DISABLE : PR_TASK_PERF_EVENTS_ENABLE));
+}
+
 static void do_work(void)
 {
 	volatile u64 n = 20000;
 	void *p;
 	pid_t pid;
 
-	switch (below(5)) {
+	switch (below(8)) {
+	case 5:
+		op("touch"), printf("\n");
+		touch_pages();
+		break;
+	case 6:
+		do_exec();
+		break;
+	case 7:
+		do_prctl();
+		break;
 	case 0:
 		forked = 1;
 		op("fork"), printf("\n");
@@ -539,6 +646,7 @@ static void one_op(void)
 		break;
 	case 12: case 13:
 		do_records(s);
+		do_sample(s);
 		break;
 	case 14: case 15:
 		do_file(s);

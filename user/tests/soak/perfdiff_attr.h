@@ -157,6 +157,13 @@ static union wide random_attr(void)
 
 	a->size = sizeof(w.word);
 	random_event(a);
+	if (one_in(8)) {	/* a sample at each page fault: what do_sample looks at */
+		a->type = PERF_TYPE_SOFTWARE, a->config = PERF_COUNT_SW_PAGE_FAULTS, a->sample_period = 1;
+		for (int n = 0; n < 6; n++)
+			a->sample_type |= 1ull << below(25);
+		a->sample_regs_user = (1ull << 33) - 1, a->sample_regs_intr = 1ull << 32, a->sample_stack_user = 256;
+		a->sample_type &= ~(u64)(one_in(4) ? 0 : PERF_SAMPLE_BRANCH_STACK);
+	}
 	a->disabled = one_in(2);
 	a->exclude_kernel = one_in(3);
 	a->inherit = one_in(5);
