@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define EVENTS 2000
-#define RINGS 32
+#define RINGS 256
 #define RING_PAGES 4
 
 static double free_bytes(void)

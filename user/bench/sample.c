@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LENGTH 1000000		/* rounds of spin: some 6 instructions each */
+#define LENGTH 2000000		/* rounds of spin: some 6 instructions each */
 #define RING_PAGES 1024
 
 static uint64_t count_samples(const struct perf_event_mmap_page *page)
