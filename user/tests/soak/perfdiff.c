@@ -137,6 +137,65 @@ static int random_group(int *shown)
 	return slots[s].fd;
 }
 
+static int slot_of_id(u64 id);
+
+/* Does the size of its samples follow from the attribute alone? */
+static int fixed_size(const struct slot *s)
+{
+	const struct perf_event_attr *a = &s->wide.a;
+
+	return s->self && a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_PAGE_FAULTS && !a->freq &&
+	       !(a->sample_type & PERF_SAMPLE_CALLCHAIN) && a->sample_stack_user <= 1024 &&
+	       !(a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_GROUP);
+}
+
+/* Samples of page faults: how long, and what lies behind the header where it is known. */
+static void do_sample(int s)
+{
+	const struct perf_event_mmap_page *p = (void *)slots[s].map;
+	const struct perf_event_header *h;
+	u64 pos = 0;
+
+	if (!p || !fixed_size(&slots[s]) || slots[s].wide.a.write_backward || !p->data_size || p->data_head > p->data_size)
+		return;
+	for (; pos < p->data_head; pos += h->size) {
+		h = (const void *)(slots[s].map + p->data_offset + pos);
+		if (!h->size || h->type == PERF_RECORD_SAMPLE)
+			break;
+	}
+	if (pos >= p->data_head)
+		return;
+	op("sample");
+	printf(" %d size %u", s, h->size);
+	if (slots[s].wide.a.sample_type & PERF_SAMPLE_IDENTIFIER)
+		printf(" id %d", slot_of_id(*(const u64 *)(h + 1)));
+	result(0);
+}
+
+static void touch_pages(void)
+{
+	char *p = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return;
+	for (int i = 0; i < 4; i++)
+		p[i * PAGE] = 1;
+	munmap(p, 4 * PAGE);
+}
+
+/* An event that samples page faults: a ring, some faults, and a look at the first sample. */
+static void try_samples(int s)
+{
+	if (!fixed_size(&slots[s]) || slots[s].wide.a.disabled)
+		return;
+	slots[s].map_len = 9 * PAGE;
+	slots[s].map = mmap(NULL, 9 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, slots[s].fd, 0);
+	if (slots[s].map == MAP_FAILED)
+		slots[s].map = NULL;
+	touch_pages();
+	do_sample(s);
+}
+
 static void do_open(int s)
 {
 	static const int cpus[] = { -1, -1, -1, -1, -1, 0, 0, 0, 1, 3, 100, -2 };
@@ -168,6 +227,7 @@ static void do_open(int s)
 	printf(" -> fd%s\n", fcntl((int)fd, F_GETFD) & FD_CLOEXEC ? " cloexec" : "");
 	opened(s, (int)fd, &w);
 	slots[s].self = !pid || pid == gettid();
+	try_samples(s);
 }
 
 /* --- read --------------------------------------------------------------------------------------------------- */
@@ -428,39 +488,6 @@ static void do_records(int s)
 	result(0);
 }
 
-/* Does the size of its samples follow from the attribute alone? */
-static int fixed_size(const struct slot *s)
-{
-	const struct perf_event_attr *a = &s->wide.a;
-
-	return s->self && a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_PAGE_FAULTS && !a->freq &&
-	       !(a->sample_type & PERF_SAMPLE_CALLCHAIN) && a->sample_stack_user <= 1024 &&
-	       !(a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_GROUP);
-}
-
-/* Samples of page faults: how long, and what lies behind the header where it is known. */
-static void do_sample(int s)
-{
-	const struct perf_event_mmap_page *p = (void *)slots[s].map;
-	const struct perf_event_header *h;
-	u64 pos = 0;
-
-	if (!p || !fixed_size(&slots[s]) || slots[s].wide.a.write_backward || !p->data_size || p->data_head > p->data_size)
-		return;
-	for (; pos < p->data_head; pos += h->size) {
-		h = (const void *)(slots[s].map + p->data_offset + pos);
-		if (!h->size || h->type == PERF_RECORD_SAMPLE)
-			break;
-	}
-	if (pos >= p->data_head)
-		return;
-	op("sample");
-	printf(" %d size %u", s, h->size);
-	if (slots[s].wide.a.sample_type & PERF_SAMPLE_IDENTIFIER)
-		printf(" id %d", slot_of_id(*(const u64 *)(h + 1)));
-	result(0);
-}
-
 /* --- the rest ------------------------------------------------------------------------------------------------- */
 
 static void do_file(int s)
@@ -505,17 +532,6 @@ static void do_file(int s)
 		r = poll(&p, 1, 0);
 		op("poll"), printf(" %d revents %#x", s, p.revents), result(r);
 	}
-}
-
-static void touch_pages(void)
-{
-	char *p = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		return;
-	for (int i = 0; i < 4; i++)
-		p[i * PAGE] = 1;
-	munmap(p, 4 * PAGE);
 }
 
 /*
