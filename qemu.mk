@@ -21,7 +21,7 @@ export KERNEL MACHINE SMP MEM CPU GIC ICOUNT INITRD APPEND TIMEOUT
 # With KERNEL=linux nothing of Perch's kernel need build.
 BOOT := $(if $(filter perch,$(KERNEL)),$(BUILD)/Image) $(BUILD)/initramfs.cpio
 
-.PHONY: setup run gdb demo flamegraph test test-host mutants test-guest test-checks test-perf test-debug test-soak soak record-expected bench bench-check help
+.PHONY: setup run gdb demo flamegraph test test-host mutants test-guest test-checks test-perf test-clients test-debug test-soak soak record-expected bench bench-check help
 setup:
 	$(Q)scripts/setup
 
@@ -77,6 +77,12 @@ test-debug: setup
 	$(Q)$(MAKE) $(BOOT)
 	$(Q)$(MAKE) DEBUG=1 BUILD=$(BUILD)/debug kernel
 	$(Q)scripts/test-all debug
+
+# Not part of test: two more sources to download, and minutes to build.
+test-clients:
+	$(Q)scripts/setup --clients
+	$(Q)$(MAKE) $(BOOT) $(BUILD)/clients.cpio
+	$(Q)scripts/test-all clients
 
 soak: test-soak
 test-soak: setup
@@ -152,10 +158,12 @@ $(BUILD)/initramfs.cpio: $(USER_PROGS) $(BUILD)/user/checks $(BUILD)/user/ptest 
 $(BUILD)/debian.cpio: scripts/mkinitramfs $(wildcard $(PERCH_CACHE)/stamps/sysroot)
 	$(call say,CPIO,$@)
 	$(Q)scripts/mkinitramfs debian $@ --cache $(PERCH_CACHE)
-$(BUILD)/tools.cpio: scripts/mkinitramfs $(wildcard $(PERCH_CACHE)/stamps/perf $(PERCH_CACHE)/stamps/selftests \
-		$(PERCH_CACHE)/stamps/clients)
+$(BUILD)/tools.cpio: scripts/mkinitramfs $(wildcard $(PERCH_CACHE)/stamps/perf $(PERCH_CACHE)/stamps/selftests)
 	$(call say,CPIO,$@)
 	$(Q)scripts/mkinitramfs tools $@ --cache $(PERCH_CACHE)
+$(BUILD)/clients.cpio: scripts/mkinitramfs $(wildcard $(PERCH_CACHE)/stamps/clients)
+	$(call say,CPIO,$@)
+	$(Q)scripts/mkinitramfs clients $@ --cache $(PERCH_CACHE)
 
 -include $(USER_PROGS:=.d) $(CHECKS_OBJ:=.d) $(PTEST_OBJ:=.d) $(PBENCH_OBJ:=.d)
 
@@ -175,6 +183,7 @@ help:
 	@echo '  make bench       operations of perf on Linux and on Perch: instructions, and wall time (RUNS=N)'
 	@echo '  make bench-check Perch'"'"'s instructions against the recorded ones: no row more than 5 % worse'
 	@echo '  make record-expected   record what Linux answers again (user/tests/expected)'
+	@echo '  make test-clients  libpfm4'\''s and PAPI'\''s programs, compared with Linux (builds them first)'
 	@echo '  make run         a busybox shell; Ctrl-A X leaves'
 	@echo '  make gdb         the same, stopped at the first instruction, with gdb attached'
 	@echo '  make flamegraph  records a program in the guest and draws build/flame.svg'
