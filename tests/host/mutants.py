@@ -7,7 +7,7 @@ usage: mutants.py BUILD-DIR [--quick] [NAME...]     the directory holds the obje
 the suite can fail at all. The whole list belongs to every change of the core.
 A mutant is (name, file, text, replacement); the text must occur exactly once.
 """
-import glob, os, subprocess, sys
+import glob, os, shutil, subprocess, sys
 
 TOP = os.path.dirname(os.path.abspath(__file__))
 PERF = os.path.normpath(TOP + "/../../kernel/perf")
@@ -175,7 +175,8 @@ def run(build, name, file, old, new):
 	if src.count(old) != 1:
 		return f"does not apply ({src.count(old)} times)"
 	work = f"{build}/mutant"
-	os.makedirs(work, exist_ok=True)
+	shutil.rmtree(work, ignore_errors=True)	# nothing of the one before
+	os.makedirs(work)
 	for h in glob.glob(PERF + "/*.h") + (glob.glob(PERF + "/*.c") if file.endswith(".h") else []):
 		open(f"{work}/{os.path.basename(h)}", "w").write(open(h).read())
 	open(f"{work}/{file}", "w").write(src.replace(old, new))
