@@ -26,8 +26,8 @@ setup:
 	$(Q)scripts/setup
 
 run: setup
-	$(Q)$(MAKE) $(BOOT)
-	$(Q)scripts/qemu-run --share '$(SHARE)'
+	$(Q)$(MAKE) $(BOOT) $(BUILD)/objdump.cpio
+	$(Q)scripts/qemu-run --add $(BUILD)/objdump.cpio --share '$(SHARE)'
 
 gdb: setup
 	$(Q)$(MAKE) $(BOOT)
@@ -49,7 +49,7 @@ flamegraph: setup
 
 # The second. Every lane prints its own lines; the last line is the sum.
 test: setup
-	$(Q)$(MAKE) all $(BUILD)/debian.cpio $(BUILD)/tools.cpio
+	$(Q)$(MAKE) all $(BUILD)/debian.cpio $(BUILD)/objdump.cpio $(BUILD)/tools.cpio
 	$(Q)$(MAKE) DEBUG=1 BUILD=$(BUILD)/debug kernel
 	$(Q)scripts/test-all
 
@@ -151,10 +151,13 @@ $(BUILD)/user/checks $(BUILD)/user/ptest $(BUILD)/user/pbench:
 
 USER_FILES := $(shell find user -type f -not -name '*.[ch]' -not -path 'user/tests/expected/*')
 $(BUILD)/initramfs.cpio: $(USER_PROGS) $(BUILD)/user/checks $(BUILD)/user/ptest $(BUILD)/user/pbench $(USING_PROGS) $(BUILD)/user/using_perf $(USER_FILES) scripts/mkinitramfs qemu.mk \
-		$(wildcard $(PERCH_CACHE)/stamps/perf $(PERCH_CACHE)/stamps/sysroot $(PERCH_CACHE)/stamps/objdump)
+		$(wildcard $(PERCH_CACHE)/stamps/perf $(PERCH_CACHE)/stamps/sysroot)
 	@test -e $(PERCH_CACHE)/guest/usr/bin/busybox || { echo "The guest's busybox is missing: run scripts/setup" >&2; exit 1; }
 	$(call say,CPIO,$@)
 	$(Q)scripts/mkinitramfs main $@ --cache $(PERCH_CACHE) --build $(BUILD)
+$(BUILD)/objdump.cpio: scripts/mkinitramfs $(wildcard $(PERCH_CACHE)/stamps/objdump)
+	$(call say,CPIO,$@)
+	$(Q)scripts/mkinitramfs objdump $@ --cache $(PERCH_CACHE)
 $(BUILD)/debian.cpio: scripts/mkinitramfs $(wildcard $(PERCH_CACHE)/stamps/sysroot)
 	$(call say,CPIO,$@)
 	$(Q)scripts/mkinitramfs debian $@ --cache $(PERCH_CACHE)
