@@ -87,6 +87,7 @@ test-clients:
 soak: test-soak
 test-soak: setup
 	$(Q)$(MAKE) $(BOOT) $(BUILD)/debian.cpio
+	$(Q)$(MAKE) DEBUG=1 BUILD=$(BUILD)/debug kernel
 	$(Q)scripts/test-all soak
 
 # Perch beside Linux: two tables, build/bench.json and build/bench.svg. RUNS=N: boots for the second table.
@@ -182,7 +183,7 @@ help:
 	@echo '  make test-checks shell and C checks in the guest, compared with what Linux answers'
 	@echo '  make test-perf   the real perf in the guest, compared with what it prints on Linux'
 	@echo '  make test-debug  the kernel with every detector on (make DEBUG=1 BUILD=build/debug): checks, ptest, faults on purpose'
-	@echo '  make test-soak   (or soak) long runs: pipelines, forks, bad arguments, stress-ng, low memory'
+	@echo '  make soak        long runs: random programs (SOAK_SECONDS=3600), pipelines, forks, bad arguments, stress-ng (also: test-soak)'
 	@echo '  make bench       operations of perf on Linux and on Perch: instructions, and wall time (RUNS=N)'
 	@echo '  make bench-check Perch'"'"'s instructions against the recorded ones: no row more than 5 % worse'
 	@echo '  make record-expected   record what Linux answers again (user/tests/expected)'

@@ -33,7 +33,8 @@ void host_free(void *p)
 
 void *host_page_alloc(void)
 {
-	struct page *p = alloc_zpage();
+	/* Rings can grow as far as a user's allowance goes, root's without end: the kernel's reserve is not for them. */
+	struct page *p = mem_low() ? NULL : alloc_zpage();
 
 	if (!p)
 		return NULL;

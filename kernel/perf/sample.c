@@ -259,6 +259,20 @@ static void count_for_wakeup(struct ring_write *w, const struct perf_event *e)
 	w->wake = true;
 }
 
+/*
+ * The interrupt of a counter may come a little after what was counted, when the CPU is in the kernel already. An event that
+ * excludes the kernel must tell nothing of it: its sample is of where the task left user mode. (Linux gives the kernel's
+ * address.) NULL: there is no such place.
+ */
+static const struct pt_regs *visible_regs(const struct perf_event *e, const struct pt_regs *regs)
+{
+	struct task *t = host_current();
+
+	if (!e->attr.exclude_kernel || host_regs_user(regs))
+		return regs;
+	return host_task_is_kernel(t) ? NULL : host_task_user_regs(t);
+}
+
 void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period)
 {
 	struct ring_write w;
@@ -267,6 +281,9 @@ void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u
 	S s;
 
 	if (!READ_ONCE(e->root->ring))
+		return;
+	regs = visible_regs(e, regs);
+	if (!regs)
 		return;
 	s.e = e;
 	s.task = record_subject();

@@ -3,7 +3,8 @@
  * badargs [SECONDS [SEED [THREADS]]]: system calls with bad pointers, sizes, descriptors, flags and random numbers.
  *
  * Each call must give a value, an errno or a signal. The work is done in child processes (half of them as uid 1000), each
- * with several threads on one address space; a child that dies or hangs is replaced. At the end the parent says how many
+ * with several threads on one address space; one more thread unmaps, replaces and protects pages that the others pass in. A
+ * child that dies or hangs is replaced. At the end the parent says how many
  * calls were made and exits 0: the kernel is alive. The same seed makes the same calls.
  *
  * Left out: reboot, kill and its relatives towards others (they would end the test, rightly), and what would take the
@@ -60,11 +61,16 @@ static unsigned long next(unsigned long *s)
 
 static char page[3 * 4096] __attribute__((aligned(4096))); /* the last page becomes unmapped */
 
+/* These pages come and go while others use them: flip(). What is in them is that of a file, so it comes back. */
+#define MOVING_PAGES 4
+static char *moving;
+static int moving_fd;
+
 static void fill(unsigned long *s);
 
 static unsigned long pointer(unsigned long *s)
 {
-	switch (next(s) % 12) {
+	switch (next(s) % 15) {
 	case 0:
 		return 0;
 	case 1:
@@ -83,6 +89,9 @@ static unsigned long pointer(unsigned long *s)
 		return (unsigned long)fill; /* read only */
 	case 8:
 		return next(s);
+	case 9:
+	case 10:
+		return (unsigned long)moving + next(s) % (MOVING_PAGES * 4096);
 	default:
 		return (unsigned long)page + next(s) % 4096;
 	}
@@ -117,6 +126,8 @@ static void fill(unsigned long *s)
 	}
 	for (int i = 0; i < 32; i++)
 		w[next(s) % 1024] = next(s) % 2 ? number(s) : pointer(s);
+	if (next(s) % 4 == 0)
+		(void)!pwrite(moving_fd, page, 4096, next(s) % MOVING_PAGES * 4096);
 }
 
 static unsigned long argument(unsigned long *s)
@@ -180,6 +191,40 @@ static void *work(void *arg)
 	return NULL;
 }
 
+static void make_moving(void)
+{
+	moving_fd = (int)syscall(SYS_memfd_create, "moving", 0);
+	(void)!ftruncate(moving_fd, MOVING_PAGES * 4096);
+	moving_fd = fcntl(moving_fd, F_DUPFD, 30);	/* beyond the descriptors that are drawn */
+	moving = mmap(NULL, MOVING_PAGES * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, moving_fd, 0);
+}
+
+static void *flip(void *arg)
+{
+	unsigned long s = *(unsigned long *)arg | 1;
+
+	while (now_ms() < end_ms) {
+		unsigned long i = next(&s) % MOVING_PAGES, n = 1 + next(&s) % (MOVING_PAGES - i);
+		int file = next(&s) % 3 != 0;
+
+		switch (next(&s) % 5) {
+		case 0:
+			munmap(moving + i * 4096, n * 4096);
+			break;
+		case 1:
+			mprotect(moving + i * 4096, n * 4096, (int)(next(&s) % 4));
+			break;
+		case 2:
+			madvise(moving + i * 4096, n * 4096, MADV_DONTNEED);
+			break;
+		default:
+			mmap(moving + i * 4096, n * 4096, PROT_READ | PROT_WRITE,
+				MAP_FIXED | (file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS), file ? moving_fd : -1, file ? (long)i * 4096 : 0);
+		}
+	}
+	return NULL;
+}
+
 static void poked(int sig)
 {
 }
@@ -187,7 +232,7 @@ static void poked(int sig)
 static void child(unsigned long seed, int user)
 {
 	struct worker w[16];
-	pthread_t t[16];
+	pthread_t t[16], flipper;
 	char dir[64];
 	int n;
 
@@ -209,11 +254,13 @@ static void child(unsigned long seed, int user)
 		if (pipe2(p, O_NONBLOCK))
 			break;
 	}
+	make_moving();
 	if (user && (setgid(1000) || setuid(1000)))
 		_exit(1);
 	munmap(page + 8192, 4096);
 	end_ms = now_ms() + ROUND_MS;
 	signal(SIGUSR1, poked);
+	pthread_create(&flipper, NULL, flip, &seed);
 	for (n = 0; n < threads; n++) {
 		w[n] = (struct worker){seed + n * 0x9e3779b97f4a7c15, n};
 		if (pthread_create(&t[n], NULL, work, &w[n]))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# lowmem.sh: for a 64 MiB guest. A memory hog and a fork bomb die or get an error; the shell answers. Prints TAP.
+# lowmem.sh: for a 64 MiB guest. Hogs of memory and of perf rings and a fork bomb die or get an error; the shell answers. Prints TAP.
 n=0 fail=0
 result() {
 	n=$((n + 1))
@@ -21,6 +21,17 @@ memhog & a=$!
 memhog & b=$!
 wait $a $b
 answers "two hogs at once"
+
+ringhog
+result $? "a hog of perf rings is refused memory"
+answers "the ring hog"
+ringhog 1 & a=$!
+ringhog 512 & b=$!
+memhog
+wait $a $b
+answers "ring hogs beside a memory hog"
+perf stat -e cycles true >/dev/null 2>&1
+result $? "perf still works"
 
 # The bomb runs as a user with a limit that memory does not allow, in a session of its own.
 su user -c 'ulimit -u 400; exec setsid sh -c "
