@@ -49,6 +49,7 @@ void features_show(struct textbuf *b);	/* for /proc/cpuinfo: " fp asimd ..." */
 /* fault.c, traps.c: called from vectors.S with everything masked */
 void el0_exception(struct pt_regs *regs, u64 esr);
 void el1_exception(struct pt_regs *regs, u64 esr);
+void kernel_stack_overflow(struct pt_regs *regs, u64 esr, u64 far) __noreturn;
 void bad_exception(struct pt_regs *regs, u64 reason, u64 esr) __noreturn;
 void irq_dispatch(struct pt_regs *regs);
 void user_abort(struct pt_regs *regs, u64 esr, u64 far);

@@ -344,6 +344,9 @@ pt_pool:	.space	4096 * 48
 pt_pool_end:
 
 	.bss
-	.balign	16
-	.globl	boot_stack
+	/* Like the other stacks: bit 14 of its addresses is set (check_stack in vectors.S). The space
+	 * below is where a stack overflow is reported. */
+	.balign	2 * KERNEL_STACK
+	.globl	overflow_stack, boot_stack
+overflow_stack:	.space	KERNEL_STACK
 boot_stack:	.space	KERNEL_STACK

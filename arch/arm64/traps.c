@@ -6,6 +6,7 @@
  */
 #include <asm/ptrace.h>
 #include <perch/cpu.h>
+#include <perch/mm.h>
 #include <perch/perf.h>
 #include <perch/printk.h>
 #include <perch/signal.h>
@@ -113,6 +114,15 @@ void el0_exception(struct pt_regs *regs, u64 esr)
 		trap_signal(SIGILL, ILL_ILLOPC, regs->pc, 0);
 		break;
 	}
+}
+
+/* From the entry code, on a stack of its own: SP had left the current one. */
+void kernel_stack_overflow(struct pt_regs *regs, u64 esr, u64 far)
+{
+	panic_regs(regs, "kernel stack overflow: sp %#llx, stack %#llx-%#llx (esr %#llx far %#llx)",
+		   (unsigned long long)regs->sp, (unsigned long long)(u64)current->stack,
+		   (unsigned long long)(u64)current->stack + KSTACK_SIZE, (unsigned long long)esr,
+		   (unsigned long long)far);
 }
 
 void el1_exception(struct pt_regs *regs, u64 esr)

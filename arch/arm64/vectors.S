@@ -73,6 +73,21 @@
 	stp	xzr, x9, [sp, #S_ORIG_X0]
 .endm
 
+/*
+ * SP, as it will be below the registers, must be in a stack (kernel/mm/kstack.c: bit 14). If it has
+ * run over the end, pushing would fault for ever. There is no free register: sp and x0 carry their
+ * sum and difference for a moment.
+ */
+.macro	check_stack
+	sub	sp, sp, #S_EL1_SIZE
+	add	sp, sp, x0		/* s + x */
+	sub	x0, sp, x0		/* s */
+	tbz	x0, #KERNEL_STACK_SHIFT, stack_overflow
+	sub	x0, sp, x0		/* x */
+	sub	sp, sp, x0		/* s */
+	add	sp, sp, #S_EL1_SIZE
+.endm
+
 .macro	save_el1
 	sub	sp, sp, #S_EL1_SIZE
 	save_x0_x29
@@ -235,6 +250,7 @@ exit_work:
 el1_sync:
 	.cfi_startproc
 	.cfi_signal_frame
+	check_stack
 	save_el1
 	mov	x0, sp
 	mrs	x1, esr_el1
@@ -247,6 +263,7 @@ el1_sync:
 el1_irq:
 	.cfi_startproc
 	.cfi_signal_frame
+	check_stack
 	save_el1
 	mov	x0, sp
 	bl	irq_dispatch
@@ -273,6 +290,33 @@ ret_to_kernel:
 	isb
 	.cfi_endproc
 	.size	ret_to_kernel, . - ret_to_kernel
+
+/*
+ * From check_stack, with sp = s + x and x0 = s. The end of this machine: user mode's thread registers
+ * are free to hold x0 and the stack pointer, and the report gets a stack of its own.
+ */
+	.type	stack_overflow, %function
+stack_overflow:
+	.cfi_startproc
+	.cfi_signal_frame
+	add	x0, x0, #S_EL1_SIZE
+	msr	tpidrro_el0, x0
+	sub	x0, x0, #S_EL1_SIZE
+	sub	x0, sp, x0
+	msr	tpidr_el0, x0
+	ldr	x0, =overflow_stack + KERNEL_STACK
+	mov	sp, x0
+	mrs	x0, tpidr_el0
+	save_el1
+	mrs	x0, tpidrro_el0
+	str	x0, [sp, #S_LR + 8]
+	mov	x0, sp
+	mrs	x1, esr_el1
+	mrs	x2, far_el1
+	bl	kernel_stack_overflow
+	b	.
+	.cfi_endproc
+	.size	stack_overflow, . - stack_overflow
 
 /*
  * The first instruction of a new task, from cpu_switch: x0 = task that ran before, x19 = function

@@ -191,7 +191,8 @@ int mm_futex_key(struct mm *mm, uaddr addr, bool shared, u64 key[2]);
 /* Kill the process that uses most memory. From alloc_page_user; process context. */
 void oom_kill(void);
 
-/* Memory for kernel stacks: 16 KiB, with an unmapped guard page below where possible. */
+/* Memory for kernel stacks: 16 KiB, aligned so, with as much unmapped below: kernel/mm/kstack.c. Process
+ * context. An address of a stack has the bit KSTACK_SIZE set, one that ran over its end has not. */
 #define KSTACK_SIZE 16384UL
 void *kstack_alloc(void);	/* NULL also when memory is low */
 void kstack_free(void *stack);

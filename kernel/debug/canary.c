@@ -21,6 +21,7 @@ void __stack_chk_fail(void)
 {
 	char where[128];
 
+	/* The call itself: behind it another function may begin already. */
 	panic("stack canary: a local array of %s was overrun",
-	      ksym_format((u64)__builtin_return_address(0), where, sizeof(where)));
+	      ksym_format((u64)__builtin_return_address(0) - 4, where, sizeof(where)));
 }

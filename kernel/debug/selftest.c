@@ -232,6 +232,19 @@ static noinline void stack(void)
 		*(volatile char *)(p + i) = 1;
 }
 
+/* Until there is no stack left. */
+static noinline u64 deep(u64 n)
+{
+	volatile u64 a[8] = { n };
+
+	return HIDE(n) ? deep(n + 1) + a[0] : 0;
+}
+
+static void stack_end(void)
+{
+	deep(1);
+}
+
 static void ref_zero(void)
 {
 	refcount r;
@@ -261,7 +274,7 @@ static const struct {
 	{ "uaf", use_after_free }, { "doublefree", free_twice }, { "overflow", overflow },
 	{ "copy", copy_overflow }, { "freepage", free_page }, { "stalewrite", stale_write },
 	{ "shift", shift }, { "signed", signed_overflow }, { "index", array_index },
-	{ "null", null_member }, { "stack", stack }, { "refzero", ref_zero }, { "refhuge", ref_huge },
+	{ "null", null_member }, { "stack", stack }, { "stackend", stack_end }, { "refzero", ref_zero }, { "refhuge", ref_huge },
 };
 
 void selftest_run(const char *name)

@@ -288,26 +288,3 @@ bool mem_low(void)
 {
 	return READ_ONCE(mem_stats.free_pages) < reserve;
 }
-
-/* --- kernel stacks ----------------------------------------------------------------------------------- */
-
-#define KSTACK_ORDER	2
-_Static_assert(KSTACK_SIZE == PAGE_SIZE << KSTACK_ORDER, "a kernel stack is one block");
-
-void *kstack_alloc(void)
-{
-	struct page *p = mem_low() ? NULL : alloc_pages(KSTACK_ORDER);
-
-	if (!p)
-		return NULL;
-	atomic_add(&mem_stats.stack_pages, 1 << KSTACK_ORDER);
-	*(u64 *)page_address(p) = KSTACK_CANARY;
-	return page_address(p);
-}
-
-void kstack_free(void *stack)
-{
-	ASSERT(kstack_intact(stack));
-	atomic_sub(&mem_stats.stack_pages, 1 << KSTACK_ORDER);
-	free_pages(virt_to_page(stack), KSTACK_ORDER);
-}

@@ -29,6 +29,7 @@
 #define CPU_SIZE	64
 
 #define KERNEL_STACK	16384
+#define KERNEL_STACK_SHIFT 14
 
 /* Where things are mapped; see README.md. */
 #define KIMAGE_VADDR	0xffff800080000000
