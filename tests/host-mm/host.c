@@ -19,7 +19,7 @@ static struct task task = { .proc = &process, .pid = 1 };
 struct task *host_task = &task;
 spinlock task_lock;
 struct process *init_process;
-u32 perf_sw_users[12], perf_mmap_users, perf_switch_users, perf_tick_users[NR_CPUS];
+u32 perf_sw_users[12], perf_mmap_users, perf_build_id_users, perf_switch_users, perf_tick_users[NR_CPUS];
 bool host_capable = true;
 u64 host_rlimit[16];
 
@@ -102,6 +102,7 @@ void task_put(struct task *t) { }
 struct pt_regs *task_pt_regs(struct task *t) { return NULL; }
 void perf_sw_event_slow(u32 id, u64 n, struct pt_regs *regs, u64 addr) { }
 void perf_mmap(const struct perf_mapping *m) { }
+u32 file_build_id(struct file *f, u8 *id) { return 0; }
 
 /* --- files -------------------------------------------------------------------------------------------- */
 
