@@ -202,7 +202,6 @@ def run(build, name, file, old, new):
 	r = sh(*cc, "-o", f"{work}/perf-host", *sorted(objs))
 	if r.returncode:
 		return "does not link: " + r.stdout[-300:]
-	os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
 	r = sh(f"{work}/perf-host", "-q", "-r", "40", "-o", "2000")
 	return "SURVIVED" if r.returncode == 0 else "caught by" + r.stdout.split("FAIL", 1)[-1].split("(")[0].rstrip()
 
@@ -210,6 +209,10 @@ def main():
 	build, only = sys.argv[1], [a for a in sys.argv[2:] if a != "--quick"]
 	quick = "--quick" in sys.argv
 	bad = n = 0
+	os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
+	r = sh(f"{build}/perf-host", "-q", "-r", "40", "-o", "2000")
+	if r.returncode:	# or every mutant would seem to be caught
+		sys.exit("mutants: the tests fail without a mutant" + r.stdout.split("FAIL", 1)[-1].split("(")[0])
 	for i, m in enumerate(M):
 		if (only and m[0] not in only) or (quick and i % 12):
 			continue

@@ -332,7 +332,7 @@ static void op_fault(void)
 {
 	struct task *t = host_current();
 
-	perf_sw_event(PERF_COUNT_SW_PAGE_FAULTS, 1, (struct pt_regs *)1, 0);
+	perf_sw_event(PERF_COUNT_SW_PAGE_FAULTS, 1, USER_REGS, 0);
 	for (u32 n = 0; n < nr_insts; n++) {
 		struct inst *i = &insts[n];
 		bool here = i->r->cpu < 0 || i->r->cpu == (int)sim.cpu;

@@ -360,10 +360,10 @@ u32 host_task_tid(const struct task *t) { return t->tid; }
 u32 host_task_tgid(const struct task *t) { return t->tgid; }
 bool host_task_is_kernel(const struct task *t) { return t->idle; }
 void host_task_comm(const struct task *t, char comm[16]) { snprintf(comm, 16, "t%u", t->tid); }
-struct pt_regs *host_task_user_regs(struct task *t) { (void)t; return NULL; }
+struct pt_regs *host_task_user_regs(struct task *t) { return t->idle ? NULL : USER_REGS; }
 void host_task_parent(const struct task *t, u32 *tgid, u32 *tid) { (void)t; *tgid = *tid = 1; }
-const struct pt_regs *host_irq_regs(void) { return NULL; }
-const struct pt_regs *host_here_regs(void) { return NULL; }
+const struct pt_regs *host_irq_regs(void) { return KERNEL_REGS; }
+const struct pt_regs *host_here_regs(void) { return KERNEL_REGS; }
 
 /* The scheduler's switch on one CPU. */
 void sim_switch(u32 cpu, struct task *next)
@@ -441,7 +441,7 @@ int host_copy_to_user(u64 dst, const void *src, size_t n)
 	memcpy((void *)dst, src, n);
 	return 0;
 }
-bool host_regs_user(const struct pt_regs *regs) { return regs != NULL; }
+bool host_regs_user(const struct pt_regs *regs) { return regs == USER_REGS; }
 u64 host_regs_mask(void) { return (1ULL << 33) - 1; }
 u64 host_regs_extended(void) { return 1ULL << 46; }
 bool host_user_clock(u32 *mult, u32 *shift, u64 *counter)

@@ -12,6 +12,10 @@
 
 #include "../../kernel/perf/core.h"
 
+/* Registers are a place, nothing is in them. */
+#define USER_REGS ((struct pt_regs *)1)
+#define KERNEL_REGS ((struct pt_regs *)2)
+
 #define SIM_CPUS 4
 #define SIM_TASKS 64
 #define SIM_FDS 128

@@ -117,9 +117,8 @@ void decode_sample(const struct rec *r, const struct perf_event_attr *a, u64 id,
 	if (st & PERF_SAMPLE_TRANSACTION)
 		CHECK_EQ(*w++, 0);
 	if (st & PERF_SAMPLE_REGS_INTR) {
-		CHECK_EQ(*w++, r->misc == PERF_RECORD_MISC_USER ? 2 : 0);
-		if (w[-1])
-			w += __builtin_popcountll(a->sample_regs_intr);
+		CHECK_EQ(*w++, 2);	/* 64 bits, in the kernel, too */
+		w += __builtin_popcountll(a->sample_regs_intr);
 	}
 	w += !!(st & PERF_SAMPLE_PHYS_ADDR) + !!(st & PERF_SAMPLE_CGROUP);
 	w += !!(st & PERF_SAMPLE_DATA_PAGE_SIZE) + !!(st & PERF_SAMPLE_CODE_PAGE_SIZE);
