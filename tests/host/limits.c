@@ -170,6 +170,32 @@ TEST(sampling_frequency)	/* PB-28 */
 	sim_end();
 }
 
+TEST(sampling_frequency_raised)	/* what is left of a period of a second is given up; the count stays right */
+{
+	struct perf_event_attr a = attr(RAW, 0, PERF_SAMPLE_PERIOD);
+	struct tape t;
+	u64 freq = 1000;
+	struct val v;
+	int fd;
+
+	begin(32);
+	a.freq = 1;
+	a.sample_freq = 1;
+	a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	fd = self(a);
+	t = map(fd, 33);
+	adv(400 * MS);
+	drain_type(&t, PERF_RECORD_SAMPLE);
+	ioc(fd, PERF_EVENT_IOC_PERIOD, (u64)&freq);
+	adv(400 * MS);
+	CHECK(drain_type(&t, PERF_RECORD_SAMPLE) > 100);
+	v = get(fd);
+	CHECK_EQ(v.v, v.en);
+	CHECK_EQ(v.run, v.en);
+	unmap(&t);
+	sim_end();
+}
+
 TEST(sampling_sigtrap)
 {
 	struct perf_event_attr a = attr(ALIGN, 1, 0);
