@@ -23,7 +23,8 @@ check_bench_evlist() { perf bench internals evlist-open-close -i 3 -w 1 -e cycle
 check_bench_synthesize() { perf bench internals synthesize -i 2 -I 1 2>&1; }
 check_bench_kallsyms() { perf bench internals kallsyms-parse -i 1 2>&1; }
 check_bench_pmu_scan() { perf bench internals pmu-scan -i 2 2>&1; }
-check_bench_inject() { perf bench internals inject-build-id -i 1 -m 2 -n 10 2>&1; }
+# It takes the programs below /usr/lib.
+check_bench_inject() { mkdir -p /usr/lib/inject; cp /bin/busybox /usr/lib/inject/a; cp /bin/perf /usr/lib/inject/b; perf bench internals inject-build-id -i 1 -m 2 -n 10 2>&1; }
 check_bench_breakpoint() { perf bench breakpoint thread -i 2 -b 1 -p 2 2>&1; }
 check_bench_uprobe() { perf bench uprobe baseline -l 10 2>&1; perf bench uprobe empty -l 10 2>&1; }
 check_bench_collections() { perf bench 2>&1; perf bench sched 2>&1; perf bench nosuch 2>&1; }
