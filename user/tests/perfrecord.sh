@@ -85,7 +85,6 @@ check_missing_program() { rec nosuchprogram; }
 check_no_target() { rec -p 99999 sleep 1; }
 check_failing_program() { rec sh -c 'exit 3'; }
 check_mem() { perf mem record loop 5 2>&1; perf c2c record loop 5 2>&1; }
-check_annotate() { rec loop 100; perf annotate -i p --stdio -s "$(hot | awk 'NR == 1 { print $2 }')" 2>&1 | grep -c 'Percent'; }
 check_diff() { rec loop 100; cp p q; rec loop 100; perf diff q p 2>&1 | grep -c -E 'hot_inner|warm'; }
 check_json() { rec loop 100; perf data convert -i p --to-json j 2>&1 | sed 's/[0-9.]* MB.*//'; head -c 200 j | tr -d ' \n' | cut -c1-60; }
 check_report_sort() { rec loop 100; perf report -i p --stdio -s comm,dso -F overhead,comm,dso 2>/dev/null | awk '$2 == "loop" && $3 == "loop" { print $2, $3 }'; }
