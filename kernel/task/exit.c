@@ -2,9 +2,9 @@
 /*
  * The end of a task and of a process.
  *
- * A task gives back what it has in the order in which others may still need it: perf first (its
- * counts go to the parent), then the robust futexes and the thread id word (they live in user
- * memory), memory, files. The last thread to begin its exit also ends what belongs to the process:
+ * A task gives back what it has in the order in which others may still need it: the robust futexes
+ * and the thread id word first (they live in user memory), then perf (its counts go to the parent,
+ * those of the last faults, too), memory, files. The last thread to begin its exit also ends what belongs to the process:
  * timers, terminal, children.
  *
  * Then it becomes a zombie. A thread that is no leader is nobody's child: it releases itself. A leader stays
@@ -210,9 +210,9 @@ void do_exit(int code)
 	last = begin_exit(t, code);
 	if (last)
 		end_process(t->proc, code);
-	perf_exit(t);
 	if (t->mm)
 		futex_exit(t);
+	perf_exit(t);	/* behind the last access to user memory: its faults count */
 	exit_mm(t);
 	exit_files(t);
 	if (last && t->proc->sid == t->proc->pid)

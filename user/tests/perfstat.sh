@@ -85,7 +85,7 @@ exact() { # exact NAME EVENT COMMAND...
 	# the program's own start differs by what the kernel randomizes, a few hundred instructions of millions
 	[ ${d#-} -le 2000 ] && [ ${e#-} -le 2000 ] && echo "$name: the same on every run" || echo "$name: $a $b $c"
 }
-icount_exact() { exact instructions:u instructions:u loop 10; exact cycles:u cycles:u loop 10; exact both-instructions:u '{instructions:u,cycles:u}' loop 10; }
+icount_exact() { exact instructions:u instructions:u loop 40; exact cycles:u cycles:u loop 40; exact both-instructions:u '{instructions:u,cycles:u}' loop 40; }
 icount_prog() { perf stat loop 5 2>&1 >/dev/null; }
 icount_d_d() { perf stat -d -d loop 5 2>&1 >/dev/null; }
 icount_group() { perf stat -e '{cycles,instructions}' -e '{cycles:u,instructions:u}' loop 5 2>&1 >/dev/null; }
