@@ -32,8 +32,9 @@ static int alloc_buffers(struct page **pages, u32 len)
 	return n;
 }
 
-/* Tread and Treaddir: into pages. Bytes, or -errno. */
-static ssize_t read_pages(struct p9 *c, u8 type, u32 fid, u64 off, struct page **pages, u32 len)
+/* Tread and Treaddir (in: into pages), Twrite (out of them). Bytes, or -errno. */
+static ssize_t io_pages(struct p9 *c, u8 type, u32 fid, u64 off, struct page **pages, u32 len,
+			bool in)
 {
 	struct p9_msg m;
 	ssize_t ret = msg_begin(&m, type, P9_WRITE_HEADER, P9_IO_HEADER);
@@ -42,27 +43,7 @@ static ssize_t read_pages(struct p9 *c, u8 type, u32 fid, u64 off, struct page *
 		put_u32(&m, fid);
 		put_u64(&m, off);
 		put_u32(&m, len);
-		ret = p9_call_data(c, &m, pages, len, true);
-	}
-	if (!ret) {
-		ret = get_u32(&m);
-		if (m.bad || ret > len)
-			ret = -EPROTO;
-	}
-	msg_end(&m);
-	return ret;
-}
-
-static ssize_t write_pages(struct p9 *c, u32 fid, u64 off, struct page **pages, u32 len)
-{
-	struct p9_msg m;
-	ssize_t ret = msg_begin(&m, P9_TWRITE, P9_WRITE_HEADER, P9_IO_HEADER);
-
-	if (!ret) {
-		put_u32(&m, fid);
-		put_u64(&m, off);
-		put_u32(&m, len);
-		ret = p9_call_data(c, &m, pages, len, false);
+		ret = p9_call_data(c, &m, pages, len, in);
 	}
 	if (!ret) {
 		ret = get_u32(&m);
@@ -99,7 +80,7 @@ ssize_t p9_read(struct p9 *c, u32 fid, u64 off, struct uio *u, size_t n)
 
 	if (nr < 0)
 		return nr;
-	ret = read_pages(c, P9_TREAD, fid, off, pages, len);
+	ret = io_pages(c, P9_TREAD, fid, off, pages, len, true);
 	if (ret > 0)
 		ret = copy_pages(pages, u, ret, true);
 	free_buffers(pages, nr);
@@ -117,14 +98,14 @@ ssize_t p9_write(struct p9 *c, u32 fid, u64 off, struct uio *u, size_t n)
 		return nr;
 	ret = copy_pages(pages, u, len, false);
 	if (ret > 0)
-		ret = write_pages(c, fid, off, pages, ret);
+		ret = io_pages(c, P9_TWRITE, fid, off, pages, ret, false);
 	free_buffers(pages, nr);
 	return ret;
 }
 
 ssize_t p9_read_page(struct p9 *c, u32 fid, u64 off, struct page *page)
 {
-	ssize_t n = read_pages(c, P9_TREAD, fid, off, &page, PAGE_SIZE);
+	ssize_t n = io_pages(c, P9_TREAD, fid, off, &page, PAGE_SIZE, true);
 
 	if (n >= 0)
 		memset((char *)page_address(page) + n, 0, PAGE_SIZE - n);
@@ -133,5 +114,5 @@ ssize_t p9_read_page(struct p9 *c, u32 fid, u64 off, struct page *page)
 
 ssize_t p9_readdir(struct p9 *c, u32 fid, u64 off, struct page *page)
 {
-	return read_pages(c, P9_TREADDIR, fid, off, &page, PAGE_SIZE);
+	return io_pages(c, P9_TREADDIR, fid, off, &page, PAGE_SIZE, true);
 }
