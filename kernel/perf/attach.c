@@ -173,7 +173,7 @@ void ctx_drop_if_empty(struct perf_ctx *ctx)
 {
 	bool was_in;
 
-	if (!ctx->task || ctx->nr_events || ctx->pins)
+	if (!is_tasks(ctx) || ctx->nr_events || ctx->pins)
 		return;
 	ctx_call(ctx, part_from_task, &was_in);
 	for (u32 c = 0; !was_in && c < host_nr_cpus(); c++)

@@ -131,14 +131,14 @@ struct perf_bucket *ctx_bucket(struct perf_ctx *ctx, int cpu)
 {
 	struct perf_bucket *b;
 
-	if (cpu < 0 || !ctx->task)
+	if (cpu < 0 || !is_tasks(ctx))
 		return &ctx->any;	/* a CPU's context has nothing to filter */
 	if (!ctx->bycpu) {
 		struct perf_bucket **all = host_zalloc(host_nr_cpus() * sizeof(struct perf_bucket *));
 
 		if (!all)
 			return NULL;
-		WRITE_ONCE(ctx->bycpu, all);	/* ctx_in reads it on another CPU */
+		__atomic_store_n(&ctx->bycpu, all, __ATOMIC_RELEASE);	/* zeros first: bucket_here */
 	}
 	b = ctx->bycpu[cpu];
 	if (b)
@@ -152,11 +152,12 @@ struct perf_bucket *ctx_bucket(struct perf_ctx *ctx, int cpu)
 	return b;
 }
 
+/* By ctx_in, while another CPU makes the array or a bucket: pairs with the releases of ctx_bucket. */
 static struct perf_bucket *bucket_here(struct perf_ctx *ctx, u32 cpu)
 {
-	struct perf_bucket **all = READ_ONCE(ctx->bycpu);
+	struct perf_bucket **all = __atomic_load_n(&ctx->bycpu, __ATOMIC_ACQUIRE);
 
-	return all && ctx->task ? __atomic_load_n(&all[cpu], __ATOMIC_ACQUIRE) : NULL;
+	return all && is_tasks(ctx) ? __atomic_load_n(&all[cpu], __ATOMIC_ACQUIRE) : NULL;
 }
 
 /* Link e into ctx. mc, after ctx_clock. */

@@ -99,7 +99,8 @@ struct perf_event {
 	u64 rstamp;		/* bucket or ctx clock at the last settlement of running */
 	struct perf_hw hw;
 	u16 sample_fixed;	/* sample_fixed_size (I) */
-	u64 sample_period;	/* 0: counting */
+	bool sampling;		/* it has a period; PERIOD may change it, but never to or from 0 (I) */
+	u64 sample_period;	/* events from sample to sample; 0: counting */
 	u64 last_period;
 	s64 period_left;	/* until the next sample; kept while off a counter */
 	u32 budget;		/* REFRESH: overflows left, 0: no limit */
@@ -143,7 +144,7 @@ struct perf_park {
 
 struct perf_ctx {
 	host_spinlock lock;
-	struct task *task;	/* whose events these are now, NULL: a CPU's (c) */
+	struct task *task;	/* whose events these are now, NULL: a CPU's (c); see is_tasks */
 	int oncpu;		/* CPU it is in on, -1: out; changes only under lock */
 	u32 pins;		/* > 0: must stay with its task (c) */
 	u32 noswap;		/* events that forbid the family switch (mc) */
@@ -154,7 +155,8 @@ struct perf_ctx {
 	struct list events;	/* all, by ctx_node (mc) */
 	u32 nr_events;		/* mc */
 	struct perf_bucket any;
-	struct perf_bucket **bycpu;	/* by CPU number; made for the first filtered event (mc) */
+	struct perf_bucket **bycpu;	/* by CPU number; made for the first filtered event, and filled, under the
+					 * mutex while the context may be in elsewhere: ctx_bucket, bucket_here */
 	struct perf_bucket *here;	/* bucket of oncpu, or NULL (c) */
 	u32 nr_groups[PMU_MAX];	/* groups listed, all buckets (c) */
 	bool unmet[PMU_MAX];	/* a group that could run did not fit the last time (c) */
@@ -222,6 +224,9 @@ extern struct perf_stats perf_stats;
 #define STAT_INC(name)		STAT_ADD(name, 1)
 #define STAT_DEC(name)		STAT_ADD(name, -1)
 
+/* Whose a context is may change at any moment on another CPU (family switch), that it is a task's never does. */
+static inline bool is_tasks(const struct perf_ctx *ctx) { return READ_ONCE(ctx->task) != NULL; }
+
 extern struct perf_cpu perf_cpus[HOST_MAX_CPUS];
 extern struct pmu *perf_pmus[PMU_MAX];
 extern u32 perf_nr_pmus;
@@ -255,7 +260,7 @@ static inline struct perf_event *group_next(struct perf_event *leader, struct pe
 /* One in a group of one: most of them. */
 static inline bool is_alone(const struct perf_event *e) { return e->group.nr == 1; }
 static inline bool is_leader(const struct perf_event *e) { return e->leader == e; }
-static inline bool is_sampling(const struct perf_event *e) { return e->sample_period != 0; }
+static inline bool is_sampling(const struct perf_event *e) { return e->sampling; }
 static inline bool is_placed(const struct perf_event *e) { return e->hw.counter >= 0; }
 /* Time counts for it: itself and its leader are on. */
 static inline bool is_enabled(const struct perf_event *e)

@@ -30,6 +30,7 @@ struct perf_event *event_alloc(const struct perf_event_attr *attr, int cpu, stru
 	e->on_exec = attr->enable_on_exec;
 	e->hw.counter = -1;
 	e->hw.width_on = -1;
+	e->sampling = attr->sample_period != 0;	/* or a frequency: the same word */
 	e->sample_period = attr->sample_period;
 	if (attr->freq && attr->sample_freq)
 		e->sample_period = 1;

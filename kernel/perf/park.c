@@ -73,12 +73,15 @@ void unpark_all(struct perf_ctx *ctx)
 			unpark(ctx, &ctx->park[i]);
 }
 
-/* Is there nothing on this CPU that could have a say? */
+/*
+ * Is there nothing on this CPU that could have a say? The array of buckets may be made at this moment on another
+ * CPU: it holds no group before that CPU has called here.
+ */
 static bool can_return(const struct perf_cpu_pmu *pp, const struct perf_ctx *ctx,
 		       const struct perf_park *p)
 {
 	return pp->online && list_empty(&pp->active) && !pp->cpu->ctx.nr_groups[pp->pmu->index] &&
-	       (!ctx->bycpu || p->cpu == pp->cpu->id);
+	       (!READ_ONCE(ctx->bycpu) || p->cpu == pp->cpu->id);
 }
 
 /* ctx has come in on this CPU: give its parked groups their counters back. False: none, or they had to be

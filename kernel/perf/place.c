@@ -99,7 +99,7 @@ static inline void group_changed(struct perf_cpu_pmu *pp, struct perf_event *lea
 	struct perf_event *e;
 
 	if (unlikely(!list_empty(&ctx->mapped)))
-		pp->cpu->stale |= ctx->task ? STALE_TASK : STALE_CPU;
+		pp->cpu->stale |= is_tasks(ctx) ? STALE_TASK : STALE_CPU;
 	if (unlikely(clocks))
 		for_each_member(e, leader)
 			clock_update(e);
@@ -133,7 +133,7 @@ static bool group_place(struct perf_cpu_pmu *pp, struct perf_event *leader)
 	list_add_tail(&leader->group.active, &pp->active);
 	if (leader->attr.exclusive)
 		pp->exclusive = leader;
-	pp->foreign += !leader->ctx->task;
+	pp->foreign += !is_tasks(leader->ctx);
 	group_changed(pp, leader, clocks);
 	return true;
 }
@@ -176,7 +176,7 @@ static void group_off(struct perf_cpu_pmu *pp, struct perf_event *leader)
 	list_del(&leader->group.active);
 	if (pp->exclusive == leader)
 		pp->exclusive = NULL;
-	pp->foreign -= !leader->ctx->task;
+	pp->foreign -= !is_tasks(leader->ctx);
 	group_changed(pp, leader, clocks);
 }
 
@@ -234,7 +234,7 @@ static void place_pinned(struct perf_cpu_pmu *pp, struct perf_ctx *ctx)
 		evict_flexible(pp);
 		if (group_place(pp, g))
 			continue;
-		if (!ctx->task && task) {
+		if (!is_tasks(ctx) && task) {
 			evict_ctx(pp, task);
 			if (group_place(pp, g))
 				continue;

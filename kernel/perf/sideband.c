@@ -302,7 +302,7 @@ static void put_switch(struct perf_event *e, const struct news *n)
 
 	if (!e->attr.context_switch)
 		return;
-	if (e->ctx->task)
+	if (is_tasks(e->ctx))
 		record_output(e, PERF_RECORD_SWITCH, s->misc, NULL, 0);
 	else
 		record_output(e, PERF_RECORD_SWITCH_CPU_WIDE, s->misc, &body, sizeof(body));

@@ -34,8 +34,9 @@ static bool family_switch(struct perf_task *prev, struct perf_task *next, struct
 	if (same) {
 		a->task = next->task;
 		b->task = prev->task;
-		next->ctx = a;
-		prev->ctx = b;
+		/* ctx_of_task looks at them on another CPU before it takes a lock. */
+		__atomic_store_n(&next->ctx, a, __ATOMIC_RELEASE);
+		__atomic_store_n(&prev->ctx, b, __ATOMIC_RELEASE);
 		STAT_INC(family_switches);
 	}
 	host_spin_unlock(&b->lock);
