@@ -8,8 +8,14 @@
 
 static bool has_timeout(int cmd)
 {
-	return cmd == FUTEX_WAIT || cmd == FUTEX_WAIT_BITSET || cmd == FUTEX_LOCK_PI ||
-	       cmd == FUTEX_LOCK_PI2;
+	return cmd == FUTEX_WAIT || cmd == FUTEX_WAIT_BITSET || cmd == FUTEX_WAIT_REQUEUE_PI ||
+	       cmd == FUTEX_LOCK_PI || cmd == FUTEX_LOCK_PI2;
+}
+
+/* What may say FUTEX_CLOCK_REALTIME. */
+static bool has_clock(int cmd)
+{
+	return cmd == FUTEX_WAIT_BITSET || cmd == FUTEX_WAIT_REQUEUE_PI || cmd == FUTEX_LOCK_PI2;
 }
 
 /* FUTEX_WAIT's timeout is relative, the others' are absolute; LOCK_PI's is always wall-clock. */
@@ -48,6 +54,10 @@ static long do_futex(int cmd, u32 __user *p, bool shared, u32 val, ktime deadlin
 		return futex_requeue(p, p2, shared, val, val2, &val3);
 	case FUTEX_WAKE_OP:
 		return futex_wake_op(p, p2, shared, val, val2, val3);
+	case FUTEX_WAIT_REQUEUE_PI:
+		return futex_wait_requeue_pi(p, shared, val, deadline, p2);
+	case FUTEX_CMP_REQUEUE_PI:
+		return futex_cmp_requeue_pi(p, p2, shared, val, val2, val3);
 	case FUTEX_LOCK_PI:
 	case FUTEX_LOCK_PI2:
 		return futex_lock_pi(p, shared, deadline, false);
@@ -70,7 +80,7 @@ long sys_futex(u32 __user *p, int op, u32 val, const struct timespec64 __user *u
 
 	if (err)
 		return err;
-	if ((op & FUTEX_CLOCK_REALTIME) && cmd != FUTEX_WAIT_BITSET && cmd != FUTEX_LOCK_PI2)
+	if ((op & FUTEX_CLOCK_REALTIME) && !has_clock(cmd))
 		return -ENOSYS;
 	return do_futex(cmd, p, !(op & FUTEX_PRIVATE_FLAG), val, deadline, (u32)(u64)utime, p2,
 			val3);

@@ -18,6 +18,8 @@
 #define FUTEX_TRYLOCK_PI	8
 #define FUTEX_WAIT_BITSET	9
 #define FUTEX_WAKE_BITSET	10
+#define FUTEX_WAIT_REQUEUE_PI	11
+#define FUTEX_CMP_REQUEUE_PI	12
 #define FUTEX_LOCK_PI2		13
 #define FUTEX_PRIVATE_FLAG	128
 #define FUTEX_CLOCK_REALTIME	256
@@ -47,6 +49,7 @@ struct futex_waiter {
 	struct bucket *bucket;	/* likewise */
 	u32 bitset;		/* immutable */
 	u32 pi_owner;		/* PI: thread id that it waits for; 0: not a PI waiter */
+	const struct futex_key *target;	/* WAIT_REQUEUE_PI: the lock that it may be moved to */
 	bool woken;		/* off the list, by a waker */
 	bool owner_died;	/* PI: woken because pi_owner is gone */
 };
@@ -87,6 +90,44 @@ long futex_requeue(u32 __user *p, u32 __user *p2, bool shared, int nr_wake, int 
 long futex_wake_op(u32 __user *p, u32 __user *p2, bool shared, int nr, int nr2, u32 op);
 long futex_lock_pi(u32 __user *p, bool shared, ktime deadline, bool try);
 long futex_unlock_pi(u32 __user *p, bool shared);
+long futex_wait_requeue_pi(u32 __user *p, bool shared, u32 val, ktime deadline, u32 __user *p2);
+long futex_cmp_requeue_pi(u32 __user *p, u32 __user *p2, bool shared, int nr_wake, int nr_requeue,
+			  u32 expected);
 void futex_pi_exit(u32 tid);	/* the thread is gone: those who wait for it must look again */
+
+/* The keys and buckets of two words. */
+struct two_keys {
+	struct futex_key k[2];
+	struct bucket *b[2];
+};
+int get_two(u32 __user *p, u32 __user *p2, bool shared, struct two_keys *t);
+/* w waits for the second word from now on, behind those who do already. Both buckets locked. */
+void move_waiter(struct futex_waiter *w, struct two_keys *t);
+
+/* --- priority-inheriting locks, for pi.c and requeue_pi.c */
+
+/* An attempt to get such a lock for a task, which need not be the caller. */
+struct pi_attempt {
+	u32 __user *p;
+	struct bucket *bucket;		/* of *key, which is p's */
+	const struct futex_key *key;
+	struct task *task;		/* for whom */
+	bool orphan;			/* the owner is known to have died while we waited */
+	u32 bits;			/* also set in the word if it is taken: 0 or FUTEX_WAITERS */
+	u32 word;			/* out: the word as last seen */
+};
+
+/* Bucket locked. 0: the lock is a->task's; 1: it must wait for the owner in a->word, and the word says
+ * so; -EBUSY: the owner is about to exit, see pi_wait_for_exit; -EDEADLK, -ESRCH, -EFAULT. */
+int pi_try(struct pi_attempt *a);
+/* Sleep a little: the owner runs its exit path, which will mark the word or leave it. 0 or
+ * -ERESTARTNOINTR. */
+int pi_wait_for_exit(void);
+/* futex_lock_pi; orphan as in struct pi_attempt. */
+long pi_lock(u32 __user *p, bool shared, ktime deadline, bool try, bool orphan);
+/* While the caller is a waiter with pi_owner or may become one, exits look for such waiters. enter is a
+ * full barrier. */
+void pi_waiters_enter(void);
+void pi_waiters_leave(void);
 
 #endif

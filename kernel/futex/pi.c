@@ -56,38 +56,32 @@ static int change_word(u32 __user *p, u32 *word, u32 new)
 }
 
 /* Nobody owns the lock (died: because its owner died): take it. */
-static int take_free(u32 __user *p, struct bucket *b, const struct futex_key *key, u32 *word,
-		     bool died)
+static int take_free(struct pi_attempt *a, bool died)
 {
-	u32 new = current->pid | (*word & FUTEX_OWNER_DIED);
+	u32 new = a->task->pid | (a->word & FUTEX_OWNER_DIED) | a->bits;
 
 	if (died)
 		new |= FUTEX_OWNER_DIED;
-	if (first_waiter(b, key, NULL))
-		new |= FUTEX_WAITERS;
-	return change_word(p, word, new);
+	if (a->orphan || first_waiter(a->bucket, a->key, NULL))
+		new |= FUTEX_WAITERS;	/* orphan: not needed, but Linux does it */
+	return change_word(a->p, &a->word, new);
 }
 
-/*
- * Try to get the lock, bucket locked. 0: it is ours; 1: the caller must wait (the word says so);
- * -EAGAIN: look again; -EBUSY: later, the owner is about to exit; else an error. orphan: the owner
- * is known to have died while we waited.
- */
-static int try_lock(u32 __user *p, struct bucket *b, const struct futex_key *key, u32 *word,
-		    bool orphan)
+/* One try with the word as it was last seen; -EAGAIN: it has changed. Else as pi_try. */
+static int try_word(struct pi_attempt *a)
 {
-	u32 owner = *word & FUTEX_TID_MASK;
+	u32 owner = a->word & FUTEX_TID_MASK;
 	enum owner_state s;
 
-	if (owner == current->pid)
+	if (owner == a->task->pid)
 		return -EDEADLK;
 	if (!owner)
-		return take_free(p, b, key, word, false);
+		return take_free(a, false);
 	s = owner_state(owner);
-	if (s != OWNER_ALIVE && orphan)
-		return take_free(p, b, key, word, true);
-	if (!(*word & FUTEX_WAITERS)) {	/* also if nobody will answer, as on Linux */
-		int err = change_word(p, word, *word | FUTEX_WAITERS);
+	if (s != OWNER_ALIVE && a->orphan)
+		return take_free(a, true);
+	if (!(a->word & FUTEX_WAITERS)) {	/* also if nobody will answer, as on Linux */
+		int err = change_word(a->p, &a->word, a->word | FUTEX_WAITERS);
 
 		if (err)
 			return err;
@@ -97,26 +91,45 @@ static int try_lock(u32 __user *p, struct bucket *b, const struct futex_key *key
 	return s == OWNER_EXITING ? -EBUSY : 1;
 }
 
-/* As try_lock, over changes of the word; w is queued when the answer is 1 and try is false. */
+int pi_try(struct pi_attempt *a)
+{
+	int ret = read_locked(a->p, &a->word);
+
+	if (ret)
+		return ret;
+	do
+		ret = try_word(a);
+	while (ret == -EAGAIN);
+	return ret;
+}
+
+/* As pi_try for the caller; w is queued when the answer is 1 and try is false. */
 static int lock_or_queue(u32 __user *p, struct futex_waiter *w, bool orphan, bool try)
 {
-	struct bucket *b = bucket_of(&w->key);
-	u32 word;
+	struct pi_attempt a = { .p = p, .bucket = bucket_of(&w->key), .key = &w->key,
+				.task = current, .orphan = orphan };
 	int ret;
 
-	spin_lock(&b->lock);
-	ret = read_locked(p, &word);
-	if (!ret)
-		do
-			ret = try_lock(p, b, &w->key, &word, orphan);
-		while (ret == -EAGAIN);
+	spin_lock(&a.bucket->lock);
+	ret = pi_try(&a);
 	if (ret == 1 && !try) {
-		w->pi_owner = word & FUTEX_TID_MASK;
+		w->pi_owner = a.word & FUTEX_TID_MASK;
 		WRITE_ONCE(current->state, TASK_INTERRUPTIBLE);
-		waiter_enqueue(b, w);
+		waiter_enqueue(a.bucket, w);
 	}
-	spin_unlock(&b->lock);
+	spin_unlock(&a.bucket->lock);
 	return ret;
+}
+
+void pi_waiters_enter(void)
+{
+	atomic_inc(&nr_pi_waiters);
+	smp_mb();	/* either we see that the owner exits, or it sees the count */
+}
+
+void pi_waiters_leave(void)
+{
+	atomic_dec(&nr_pi_waiters);
 }
 
 /* The owner died before it could know of w: the same as being woken by its exit. */
@@ -133,18 +146,16 @@ static int wait_for_lock(struct futex_waiter *w, ktime deadline)
 {
 	int err;
 
-	atomic_inc(&nr_pi_waiters);
-	smp_mb();	/* either we see that the owner exits, or it sees the count */
+	pi_waiters_enter();
 	if (owner_state(READ_ONCE(w->pi_owner)) == OWNER_ALIVE)
 		err = waiter_sleep(w, deadline);
 	else
 		err = leave_orphan(w);
-	atomic_dec(&nr_pi_waiters);
+	pi_waiters_leave();
 	return err;
 }
 
-/* The owner runs its exit path, which will mark the word or leave it: soon we know. */
-static int wait_for_exit(void)
+int pi_wait_for_exit(void)
 {
 	return sleep_until_interruptible(ktime_now() + NSEC_PER_MSEC) ? -ERESTARTNOINTR : 0;
 }
@@ -157,7 +168,7 @@ static int lock_round(u32 __user *p, struct futex_waiter *w, ktime deadline, boo
 	if (ret == -EFAULT)
 		return fault_in_writeable(p, sizeof(*p)) ? -EFAULT : 1;
 	if (ret == -EBUSY)
-		return wait_for_exit() ?: 1;
+		return pi_wait_for_exit() ?: 1;
 	if (ret != 1)
 		return ret;
 	if (try)
@@ -168,9 +179,8 @@ static int lock_round(u32 __user *p, struct futex_waiter *w, ktime deadline, boo
 	return w->owner_died;	/* else the unlocker gave us the word */
 }
 
-long futex_lock_pi(u32 __user *p, bool shared, ktime deadline, bool try)
+long pi_lock(u32 __user *p, bool shared, ktime deadline, bool try, bool orphan)
 {
-	bool orphan = false;
 	int ret;
 
 	do {
@@ -182,6 +192,11 @@ long futex_lock_pi(u32 __user *p, bool shared, ktime deadline, bool try)
 		orphan |= w.owner_died;
 	} while (ret == 1);
 	return ret;
+}
+
+long futex_lock_pi(u32 __user *p, bool shared, ktime deadline, bool try)
+{
+	return pi_lock(p, shared, deadline, try, false);
 }
 
 /* Give the word to the first waiter, or to nobody. Bucket locked. */

@@ -76,8 +76,8 @@ static long wake_locked(struct bucket *b, const struct futex_key *key, int nr, u
 	list_for_each_safe(w, next, &b->waiters, node) {
 		if (!key_equal(&w->key, key))
 			continue;
-		if (w->pi_owner)
-			return n ? n : -EINVAL;
+		if (w->pi_owner || w->target)
+			return -EINVAL;
 		if (!(w->bitset & bitset))
 			continue;
 		waiter_wake(w);
@@ -115,12 +115,7 @@ int futex_wake_user(u32 __user *p, int nr)
 
 /* --- requeue */
 
-struct two_keys {
-	struct futex_key k[2];
-	struct bucket *b[2];
-};
-
-static int get_two(u32 __user *p, u32 __user *p2, bool shared, struct two_keys *t)
+int get_two(u32 __user *p, u32 __user *p2, bool shared, struct two_keys *t)
 {
 	int err = futex_key(p, shared, &t->k[0]);
 
@@ -133,8 +128,7 @@ static int get_two(u32 __user *p, u32 __user *p2, bool shared, struct two_keys *
 	return 0;
 }
 
-/* w waits for the second word from now on, behind those who do already. */
-static void move_waiter(struct futex_waiter *w, struct two_keys *t)
+void move_waiter(struct futex_waiter *w, struct two_keys *t)
 {
 	w->key = t->k[1];
 	if (t->b[0] == t->b[1])
@@ -153,7 +147,7 @@ static long requeue_locked(struct two_keys *t, int nr_wake, int nr_requeue)
 			break;
 		if (!key_equal(&w->key, &t->k[0]))
 			continue;
-		if (w->pi_owner)
+		if (w->pi_owner || w->target)
 			return -EINVAL;
 		if (++n <= nr_wake)
 			waiter_wake(w);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # perf's other commands: perf bench, perf list, perf stat's refusals and so on. check_: what they print is compared with Linux
-# (numbers are not). refused_: what needs something that Perch has not (tracepoints, breakpoints, probes, KVM, ftrace, seccomp,
-# priority inheritance in futex requeueing): the refusal, recorded on Perch, must be clear, quick and always the same.
+# (numbers are not). refused_: what needs something that Perch has not (tracepoints, breakpoints, probes, KVM, ftrace, seccomp):
+# the refusal, recorded on Perch, must be clear, quick and always the same.
 
 # Nothing lowers the rate on the way.
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
@@ -17,6 +17,7 @@ check_bench_mem() { perf bench mem memcpy -s 256KB -l 2 2>&1; perf bench mem mem
 check_bench_futex_hash() { perf bench futex hash -t 2 -r 1 -f 64 2>&1 | hex; }
 check_bench_futex_wake() { perf bench futex wake -t 4 2>&1 | hex | grep -v '^\[Run'; }
 check_bench_futex_requeue() { perf bench futex requeue -t 4 2>&1 | hex | grep -v '^\[Run'; }
+check_bench_futex_requeue_pi() { perf bench futex requeue -p -t 4 2>&1 | hex | grep -v '^\[Run'; }
 check_bench_futex_lock_pi() { perf bench futex lock-pi -t 4 -r 1 2>&1 | hex; }
 check_bench_epoll() { perf bench epoll wait -t 2 -r 1 2>&1 | hex; perf bench epoll ctl -t 2 -r 1 2>&1 | hex; }
 check_bench_evlist() { perf bench internals evlist-open-close -i 3 -w 1 -e cycles,cs 2>&1; }
@@ -65,5 +66,3 @@ refused_tracepoint() { perf stat -e sched:sched_switch true 2>&1; perf record -o
 refused_breakpoint() { perf stat -e mem:0x1000:rw true 2>&1; perf record -o p -e mem:0x1000:x true 2>&1; perf bench breakpoint enable -p 1 -a 1 2>&1; }
 refused_probe_event() { perf stat -e probe:x true 2>&1; perf stat -e kprobe/x/ true 2>&1; perf stat -e uprobe//bin/loop// true 2>&1; }
 refused_seccomp() { perf bench sched seccomp-notify -l 10 2>&1; }
-# Main and worker print at the same time: only the reason stays the same.
-refused_requeue_pi() { perf bench futex requeue -p -t 1 2>&1 | grep -o 'Function not implemented' | sort -u; }

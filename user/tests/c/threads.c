@@ -259,6 +259,267 @@ CHECK(futex_between_processes)
 	reap("child", pid);
 }
 
+/* --- waiting on a word and being moved to a PI lock */
+
+static unsigned int cond_word, pi_word;
+static unsigned int order[4];
+static volatile int turns;
+
+static long wait_requeue_pi(unsigned int v, const struct timespec *ts)
+{
+	return futex(&cond_word, FUTEX_WAIT_REQUEUE_PI_PRIVATE, v, ts, &pi_word, 0);
+}
+
+static long requeue_pi(long nr, unsigned int v)
+{
+	return futex(&cond_word, FUTEX_CMP_REQUEUE_PI_PRIVATE, 1, (void *)nr, &pi_word, v);
+}
+
+static long lock_pi(void)
+{
+	return futex(&pi_word, FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0);
+}
+
+static long unlock_pi(void)
+{
+	return futex(&pi_word, FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0);
+}
+
+/* Says of the PI lock what does not depend on thread ids. */
+static void say_lock(const char *what, unsigned int tid)
+{
+	unsigned int w = __atomic_load_n(&pi_word, __ATOMIC_SEQ_CST);
+
+	say("%s: owner %s%s%s", what, !(w & FUTEX_TID_MASK) ? "nobody" : (w & FUTEX_TID_MASK) == tid ? "right" : "wrong",
+	    w & FUTEX_WAITERS ? " waiters" : "", w & FUTEX_OWNER_DIED ? " died" : "");
+}
+
+static struct timespec after_ms(long ms)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	ts.tv_sec += ms / 1000;
+	ts.tv_nsec += ms % 1000 * 1000000;
+	if (ts.tv_nsec >= 1000000000) {
+		ts.tv_sec++;
+		ts.tv_nsec -= 1000000000;
+	}
+	return ts;
+}
+
+CHECK(requeue_pi_errors)
+{
+	static unsigned int *const nowhere = (unsigned int *)8;
+	struct timespec past = {0, 0}, bad = {0, -1};
+
+	val("wait: the same word", futex(&cond_word, FUTEX_WAIT_REQUEUE_PI_PRIVATE, 0, &past, &cond_word, 0));
+	val("wait: value differs", wait_requeue_pi(1, NULL));
+	val("wait: too late", wait_requeue_pi(0, &past));
+	val("wait: too late, wall clock",
+	    futex(&cond_word, FUTEX_WAIT_REQUEUE_PI | FUTEX_CLOCK_REALTIME, 0, &past, &pi_word, 0));
+	val("wait: bad time", wait_requeue_pi(0, &bad));
+	val("wait: unaligned", futex((char *)&cond_word + 1, FUTEX_WAIT_REQUEUE_PI_PRIVATE, 0, &past, &pi_word, 0));
+	val("wait: lock unaligned", futex(&cond_word, FUTEX_WAIT_REQUEUE_PI_PRIVATE, 0, &past, (char *)&pi_word + 1, 0));
+	val("wait: bad address", futex(nowhere, FUTEX_WAIT_REQUEUE_PI_PRIVATE, 0, &past, &pi_word, 0));
+	val("nobody waits", requeue_pi(10, 0));
+	val("value differs", requeue_pi(10, 1));
+	val("the same word", futex(&cond_word, FUTEX_CMP_REQUEUE_PI_PRIVATE, 1, (void *)1, &cond_word, 0));
+	val("wake none", futex(&cond_word, FUTEX_CMP_REQUEUE_PI_PRIVATE, 0, (void *)1, &pi_word, 0));
+	val("wake two", futex(&cond_word, FUTEX_CMP_REQUEUE_PI_PRIVATE, 2, (void *)1, &pi_word, 0));
+	val("requeue -1", requeue_pi(-1, 0));
+	val("bad address", futex(nowhere, FUTEX_CMP_REQUEUE_PI_PRIVATE, 1, (void *)1, &pi_word, 0));
+	val("lock unaligned", futex(&cond_word, FUTEX_CMP_REQUEUE_PI_PRIVATE, 1, (void *)1, (char *)&pi_word + 1, 0));
+	val("with a clock", futex(&cond_word, FUTEX_CMP_REQUEUE_PI | FUTEX_CLOCK_REALTIME, 1, (void *)1, &pi_word, 0));
+}
+
+static void *pi_waiter(void *arg)
+{
+	long me = (long)arg, r;
+
+	order[me] = gettid();
+	__atomic_add_fetch(&arrived, 1, __ATOMIC_SEQ_CST);
+	r = wait_requeue_pi(0, NULL);
+	if (r)
+		return (void *)(long)errno;
+	if ((pi_word & FUTEX_TID_MASK) != order[me])
+		return (void *)1000L;
+	r = __atomic_fetch_add(&turns, 1, __ATOMIC_SEQ_CST) == me ? 0 : 2000;
+	unlock_pi();
+	return (void *)r;
+}
+
+/* They come one after the other. */
+static void start_waiters(pthread_t *t, int n, void *(*fn)(void *))
+{
+	for (long i = 0; i < n; i++) {
+		pthread_create(&t[i], NULL, fn, (void *)i);
+		wait_for(&arrived, (int)i + 1);
+		sleep_ms(50);
+	}
+}
+
+static void join_all(pthread_t *t, int n)
+{
+	void *res;
+
+	for (int i = 0; i < n; i++) {
+		pthread_join(t[i], &res);
+		val("waiter", (long)res);
+	}
+}
+
+CHECK(requeue_pi_held_lock)
+{
+	pthread_t t[4];
+
+	start_waiters(t, 4, pi_waiter);
+	val("lock", lock_pi());
+	val("requeue", requeue_pi(10, 0));
+	say_lock("lock", gettid());
+	val("nobody here", requeue_pi(10, 0));
+	val("unlock", unlock_pi());
+	join_all(t, 4);
+	say_lock("at the end", 0);
+}
+
+static void *pi_holder(void *arg)
+{
+	order[(long)arg] = gettid();
+	__atomic_add_fetch(&arrived, 1, __ATOMIC_SEQ_CST);
+	if (wait_requeue_pi(0, NULL))
+		return (void *)(long)errno;
+	counter = 1;
+	wait_for(&go, 1);
+	unlock_pi();
+	return NULL;
+}
+
+CHECK(requeue_pi_free_lock)
+{
+	pthread_t t[3];
+
+	start_waiters(t, 1, pi_holder);
+	for (long i = 1; i < 3; i++) {
+		pthread_create(&t[i], NULL, pi_waiter, (void *)i);
+		wait_for(&arrived, (int)i + 1);
+		sleep_ms(50);
+	}
+	turns = 1;
+	val("one", requeue_pi(0, 0));
+	wait_for(&counter, 1);
+	say_lock("one has it", order[0]);
+	val("one more", requeue_pi(0, 0));
+	val("another", requeue_pi(1, 0));
+	say_lock("still", order[0]);
+	go = 1;
+	join_all(t, 3);
+}
+
+static void *plain_waiter(void *arg)
+{
+	__atomic_add_fetch(&arrived, 1, __ATOMIC_SEQ_CST);
+	return (void *)futex(&cond_word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+}
+
+CHECK(requeue_pi_mixed)
+{
+	static unsigned int other;
+	pthread_t t;
+
+	start_waiters(&t, 1, plain_waiter);
+	val("a plain waiter", requeue_pi(1, 0));
+	val("wake it", futex(&cond_word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0));
+	pthread_join(t, NULL);
+	arrived = 0;
+	start_waiters(&t, 1, pi_waiter);
+	val("plain wake", futex(&cond_word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0));
+	val("plain requeue", futex(&cond_word, FUTEX_CMP_REQUEUE_PRIVATE, 0, (void *)1, &other, 0));
+	val("other lock", futex(&cond_word, FUTEX_CMP_REQUEUE_PI_PRIVATE, 1, (void *)1, &other, 0));
+	other = 0x3ffffff0;
+	val("lock of nobody", (pi_word = other, requeue_pi(1, 0)));
+	pi_word = 0;
+	val("right", requeue_pi(1, 0));
+	join_all(&t, 1);
+}
+
+static void *timed_waiter(void *arg)
+{
+	struct timespec ts = after_ms(400);
+
+	__atomic_add_fetch(&arrived, 1, __ATOMIC_SEQ_CST);
+	return wait_requeue_pi(0, &ts) ? (void *)(long)errno : NULL;
+}
+
+static void no_op(int sig)
+{
+	counter++;
+}
+
+static void *untimed_waiter(void *arg)
+{
+	__atomic_add_fetch(&arrived, 1, __ATOMIC_SEQ_CST);
+	return wait_requeue_pi(0, NULL) ? (void *)(long)errno : NULL;
+}
+
+CHECK(requeue_pi_early_end)
+{
+	struct sigaction sa = {.sa_handler = no_op};
+	pthread_t t[2];
+
+	sigaction(SIGUSR1, &sa, NULL);
+	val("lock", lock_pi());
+	start_waiters(t, 1, timed_waiter);
+	pthread_create(&t[1], NULL, untimed_waiter, NULL);
+	wait_for(&arrived, 2);
+	sleep_ms(50);
+	pthread_kill(t[1], SIGUSR1);	/* not moved yet: goes on waiting */
+	wait_for(&counter, 1);
+	sleep_ms(50);
+	val("requeue", requeue_pi(10, 0));
+	pthread_kill(t[1], SIGUSR1);
+	say("the first times out, the second is interrupted");
+	join_all(t, 2);
+	val("unlock", unlock_pi());
+	say_lock("free", 0);
+	/* a signal before it is moved, when the word has another value: restarted, and refused */
+	arrived = 0;
+	start_waiters(t, 1, untimed_waiter);
+	cond_word = 1;
+	pthread_kill(t[0], SIGUSR1);
+	join_all(t, 1);
+}
+
+static void *dying_owner(void *arg)
+{
+	lock_pi();
+	arrived++;
+	wait_for(&go, 1);
+	return NULL;
+}
+
+static void *heir(void *arg)
+{
+	arrived++;
+	val("heir", wait_requeue_pi(0, NULL));
+	say_lock("heir", gettid());
+	return (void *)(long)unlock_pi();
+}
+
+CHECK(requeue_pi_owner_dies)
+{
+	pthread_t t[2];
+
+	pthread_create(&t[0], NULL, heir, NULL);
+	wait_for(&arrived, 1);
+	sleep_ms(50);
+	pthread_create(&t[1], NULL, dying_owner, NULL);
+	wait_for(&arrived, 2);
+	val("requeue", requeue_pi(1, 0));
+	go = 1;
+	join_all(t, 2);
+}
+
 CHECK(robust_mutex)
 {
 	pthread_mutexattr_t a;
