@@ -434,6 +434,7 @@ void overflow_init(struct perf_event *e);	/* P */
 void overflow_wake(struct perf_event *root);
 void overflow_signal(struct perf_event *root);
 void overflow_traps(struct perf_ctx *ctx);	/* o: its task has come back */
+bool overflow_owes_trap(const struct perf_ctx *ctx);	/* c: its task has yet to get a SIGTRAP */
 extern u64 cputime_allowed;			/* ns of an interrupt, 0: nobody cares (a) */
 void cputime_took(u64 ns);			/* one interrupt, O */
 void cputime_rate_set(void);			/* after a sysctl has been written */

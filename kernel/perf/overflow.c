@@ -121,6 +121,16 @@ static void deliver_trap(struct perf_event *e)
 		__atomic_fetch_or(&e->pending, PEND_TRAP, __ATOMIC_ACQ_REL);
 }
 
+bool overflow_owes_trap(const struct perf_ctx *ctx)
+{
+	const struct perf_event *e;
+
+	list_for_each(e, &ctx->events, ctx_node)
+		if (READ_ONCE(e->pending) & PEND_TRAP)
+			return true;
+	return false;
+}
+
 void overflow_traps(struct perf_ctx *ctx)
 {
 	struct perf_event *e;

@@ -235,3 +235,22 @@ TEST(sampling_cpu_time)	/* the rate goes down until sampling costs 25 % at most 
 	CHECK(rate()->value <= 12500 && rate()->value >= 8000);
 	sim_end();
 }
+
+TEST(sampling_sigtrap_of_who_left)	/* a family switch must not hand the signal to the next one */
+{
+	struct perf_event_attr a = attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, 0);
+	struct task *t = begin(32), *c;
+	u32 before = sim_traps;
+
+	a.sigtrap = a.remove_on_exec = a.inherit = 1;
+	self(a);
+	c = sim_fork(true);
+	CHECK(t->perf->ctx->clone_id && t->perf->ctx->clone_id == c->perf->ctx->clone_id);
+	sim_switch(0, c);
+	CHECK_EQ(sim_traps, before);	/* it was t that was switched away */
+	sim_switch(0, t);
+	CHECK_EQ(sim_traps - before, 1);	/* t's; c's own comes when c is back */
+	sim_switch(0, c);
+	CHECK_EQ(sim_traps - before, 2);
+	sim_end();
+}

@@ -117,5 +117,5 @@ int main(int argc, char **argv)
 		for (u64 s = 1; s <= runs; s++)
 			in_child(NULL, NULL, s, ops);
 	printf("%d passed, %d failed\n", passed, failed);
-	return failed != 0;
+	return failed || !passed;
 }

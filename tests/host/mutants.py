@@ -164,6 +164,11 @@ M = [
  ("poll-keeps-ready", "output.c", "__atomic_exchange_n(&e->ring->ready, 0, __ATOMIC_ACQ_REL)", "e->ring->ready"),
  ("exit-before-fork", "sideband.c", ".type = PERF_RECORD_FORK", ".type = PERF_RECORD_EXIT"),
  ("comm-not-padded", "sideband.c", "+ 8) & ~7u);\t/* with at least one 0 */", "+ 7) & ~7u);"),
+ ("trap-goes-with-the-context", "switch.c", " && !owes_trap(a) &&\n\t       !owes_trap(b)", ""),
+ ("level-3-for-perfmon", "access.c", "sysctl_paranoid() > 2 && !host_capable(HOST_CAP_SYS_ADMIN)", "sysctl_paranoid() > 2 && !access_privileged()"),
+ ("signals-without-kill", "access.c", " && (!attr->sigtrap || host_capable(HOST_CAP_KILL))", ""),
+ ("reset-of-the-gone-unseen", "event.c", "\te->count = 0;\n\tuserpage_update(e);\n}\n\n/* The three", "\te->count = 0;\n}\n\n/* The three"),
+ ("limit-only-for-the-rest", "output.c", "if (pinned + r->mm_pages >", "if (r->mm_pages && pinned + r->mm_pages >"),
  ("rate-never-lowered", "cputime.c", "if (unlikely(*sum / SAMPLES > limit))", "if (0)"),
 ]
 
