@@ -5,14 +5,20 @@
  *   -1  everything      0  no raw tracepoint data     1  no CPU-wide events
  *    2  no kernel mode  3  nothing at all (Debian's extension)
  *
- * CAP_PERFMON or CAP_SYS_ADMIN lifts every level. exclude_kernel is never forced silently: the
- * answer is EACCES, and perf retries with :u by itself.
+ * CAP_PERFMON or CAP_SYS_ADMIN lifts every level but 3, which only CAP_SYS_ADMIN lifts. exclude_kernel
+ * is never forced silently: the answer is EACCES, and perf retries with :u by itself.
  */
 #include "core.h"
 
 bool access_privileged(void)
 {
 	return host_capable(HOST_CAP_PERFMON) || host_capable(HOST_CAP_SYS_ADMIN);
+}
+
+/* Debian's level 3 and above. */
+bool access_closed(void)
+{
+	return sysctl_paranoid() > 2 && !host_capable(HOST_CAP_SYS_ADMIN);
 }
 
 static bool allowed(int level)
@@ -66,10 +72,12 @@ int access_cpu(struct perf_why *why)
 	return 0;
 }
 
-/* May current measure t? */
-int access_task(struct task *t, struct perf_why *why)
+/* May current measure t? sigtrap also sends it signals. */
+int access_task(const struct perf_event_attr *attr, struct task *t, struct perf_why *why)
 {
-	if (!access_privileged() && !host_may_observe(t))
+	bool may = access_privileged() && (!attr->sigtrap || host_capable(HOST_CAP_KILL));
+
+	if (!may && !host_may_observe(t))
 		return perf_refuse(why, -EACCES, "pid", host_task_tid(t), "not allowed to observe it");
 	return 0;
 }

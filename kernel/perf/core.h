@@ -287,8 +287,9 @@ int attr_validate(struct perf_event_attr *attr, struct perf_why *why);
 /* access.c */
 int access_open(const struct perf_event_attr *attr, struct perf_why *why);
 int access_cpu(struct perf_why *why);
-int access_task(struct task *t, struct perf_why *why);
+int access_task(const struct perf_event_attr *attr, struct task *t, struct perf_why *why);
 bool access_privileged(void);
+bool access_closed(void);	/* to current, whatever it asks for */
 
 /* refusal.c */
 void refusal_note(const struct perf_why *why);

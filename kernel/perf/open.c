@@ -140,7 +140,7 @@ static int check_target(struct open_call *o)
 	if (err)
 		return perf_refuse(&o->why, err, "pid", (u64)o->pid, "interrupted");
 	o->guarded = true;
-	return access_task(o->task, &o->why);
+	return access_task(&o->attr, o->task, &o->why);
 }
 
 /* The context to attach to; a task's comes pinned. m. */
@@ -268,7 +268,7 @@ long sys_perf_event_open(u64 attr, int pid, int cpu, int group_fd, u64 flags)
 	STAT_INC(opens);
 	if (flags & ~FLAGS_ALL)
 		err = perf_refuse(&o.why, -EINVAL, "flags", flags, "unknown flag");
-	else if (sysctl_paranoid() > 2 && !access_privileged())
+	else if (access_closed())
 		err = perf_refuse(&o.why, -EACCES, "paranoid", 3, "perf_event_paranoid is above 2");
 	if (!err)
 		err = attr_copy_in(attr, &o.attr, &o.why);

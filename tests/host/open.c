@@ -117,6 +117,19 @@ TEST(permission)	/* PB-48 */
 	perf_sysctl_set(paranoid, 3);
 	sim_close((int)try_open(k, (int)other->tid, -1, -1));
 	sim_close((int)try_open(k, -1, 1, -1));
+	/* Debian's level wants CAP_SYS_ADMIN; signals to others want CAP_KILL. */
+	sim.lacks = BIT(HOST_CAP_SYS_ADMIN);
+	CHECK_EQ(try_open(k, 0, -1, -1), -EACCES);
+	perf_sysctl_set(paranoid, 2);
+	sim_close((int)try_open(k, (int)other->tid, -1, -1));
+	k.sigtrap = k.remove_on_exec = 1;
+	sim_close((int)try_open(k, (int)other->tid, -1, -1));
+	sim.lacks |= BIT(HOST_CAP_KILL);
+	CHECK_EQ(try_open(k, (int)other->tid, -1, -1), -EACCES);
+	sim_close((int)try_open(k, 0, -1, -1));
+	sim.lacks = BIT(HOST_CAP_PERFMON);
+	k.sigtrap = 0;
+	sim_close((int)try_open(k, -1, 1, -1));
 	(void)t;
 	sim_end();
 }

@@ -421,7 +421,7 @@ void sim_exit(u32 cpu)
 
 /* --- permission, user memory, registers --------------------------------------------------------------- */
 
-bool host_capable(enum host_cap cap) { (void)cap; return sim.capable; }
+bool host_capable(enum host_cap cap) { return sim.capable && !(sim.lacks & BIT(cap)); }
 bool host_may_observe(struct task *t) { return t->uid == host_current()->uid; }
 int host_exec_guard(struct task *t) { (void)t; chaos(true); return 0; }
 void host_exec_unguard(struct task *t) { (void)t; }

@@ -62,6 +62,7 @@ struct sim {
 	u32 cpus_online;
 	int uid;
 	bool capable;
+	u32 lacks;		/* but not these capabilities: bit per enum host_cap */
 	u64 reg_writes;		/* PMU register accesses */
 	u32 pmu_caps;		/* of the next sim_start */
 	u64 ticks;
