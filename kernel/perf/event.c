@@ -228,6 +228,12 @@ static void reset_in_ctx(struct perf_ctx *ctx, void *arg)
 	userpage_update(e);
 }
 
+static void reset_gone(struct perf_event *e)
+{
+	e->count = 0;
+	userpage_update(e);
+}
+
 /* The three below: P, m. An event without a context keeps its state. */
 void event_enable(struct perf_event *e)
 {
@@ -247,7 +253,7 @@ void event_reset(struct perf_event *e)
 	if (e->ctx)
 		ctx_call(e->ctx, reset_in_ctx, e);
 	else
-		e->count = 0;
+		reset_gone(e);
 }
 
 struct period_change {

@@ -116,7 +116,7 @@ static u64 online_cpus(void)
  */
 static int charge(struct perf_ring *r)
 {
-	u64 pages = (u64)r->nr_pages + 1, allowance, used;
+	u64 pages = (u64)r->nr_pages + 1, allowance, used, pinned;
 
 	r->user = host_user_get();
 	if (!r->user)
@@ -126,13 +126,11 @@ static int charge(struct perf_ring *r)
 	used = (u64)__atomic_load_n(host_user_locked_pages(r->user), __ATOMIC_RELAXED);
 	r->user_pages = used >= allowance ? 0 : min_t(u64, pages, allowance - used);
 	r->mm_pages = pages - r->user_pages;
-	if (r->mm_pages) {
-		u64 pinned = (u64)__atomic_load_n(host_mm_pinned_pages(r->mm), __ATOMIC_RELAXED);
-
-		if (pinned + r->mm_pages > host_memlock_limit() >> 12 && sysctl_paranoid() >= 0 &&
-		    !host_capable(HOST_CAP_IPC_LOCK))
-			return -EPERM;
-	}
+	pinned = (u64)__atomic_load_n(host_mm_pinned_pages(r->mm), __ATOMIC_RELAXED);
+	/* Also if the user's allowance pays it all, as on Linux: the limit may have been lowered. */
+	if (pinned + r->mm_pages > host_memlock_limit() >> 12 && sysctl_paranoid() >= 0 &&
+	    !host_capable(HOST_CAP_IPC_LOCK))
+		return -EPERM;
 	__atomic_fetch_add(host_user_locked_pages(r->user), (s64)r->user_pages, __ATOMIC_RELAXED);
 	__atomic_fetch_add(host_mm_pinned_pages(r->mm), (s64)r->mm_pages, __ATOMIC_RELAXED);
 	return 0;

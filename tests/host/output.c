@@ -234,3 +234,24 @@ TEST(sampling_pages_paid)	/* PB-36: as long as somebody maps them */
 	CHECK_EQ(*paid, before);
 	sim_end();
 }
+
+TEST(sampling_pages_over_the_limit)	/* the process has more than it may: not even what the user's allowance pays */
+{
+	struct host_map_req r = { 0, 2, true, true };
+	s64 *pinned = host_mm_pinned_pages(host_mm_get());
+	void *const *pages;
+	struct tape t;
+	int fd;
+
+	begin(32);
+	set_sysctl("perf_event_paranoid", 1);
+	fd = self(attr(ALIGN, 1, PERF_SAMPLE_TID));
+	sim.capable = false;
+	*pinned += 17;
+	CHECK_EQ(perf_file_ops.mmap(sim_event(fd), &r, &pages), -EPERM);
+	*pinned -= 1;		/* 64 KiB: the limit */
+	t = map(fd, 2);
+	unmap(&t);
+	*pinned -= 16;
+	sim_end();
+}

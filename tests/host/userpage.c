@@ -69,6 +69,31 @@ TEST(control_page)	/* PB-07, PB-13 */
 	sim_end();
 }
 
+TEST(page_of_the_gone)	/* RESET shows in the page also when the task has ended */
+{
+	struct host_map_req r = { 0, 1, true, true };
+	struct task *mon, *t = begin(32);
+	struct perf_event_mmap_page *p;
+	void *const *pages;
+	int fd;
+
+	mon = sim_task();
+	sim_switch(1, mon);
+	sim.cpu = 1;
+	fd = open_on(raw(CYC), (int)t->tid, -1, -1);
+	CHECK_EQ(perf_file_ops.mmap(sim_event(fd), &r, &pages), 0);
+	p = pages[0];
+	sim_advance(100);
+	sim_exit(0);
+	CHECK_EQ(p->offset, 100);
+	CHECK_EQ(sim_ioctl(fd, PERF_EVENT_IOC_RESET, 0), 0);
+	CHECK_EQ(get(fd).v, 0);
+	CHECK_EQ(p->offset, 0);
+	CHECK_EQ(p->time_enabled, 100);
+	perf_file_ops.munmap(sim_event(fd), &r);
+	sim_end();
+}
+
 /* What a program does with the page; width bits of the counter, sign-extended. False: no counter to read. */
 static bool page_count(u32 cpu, const struct perf_event_mmap_page *p, u64 *count)
 {

@@ -256,3 +256,43 @@ TEST("count/cpu_filter_enabled", "open.cpu", "S21")
 	EXPECT_EQ(t.running, 0);
 	EXPECT(t.enabled > 20000000, "enabled %ld on the wrong CPU, Linux counts it", (long)t.enabled);
 }
+
+/* Software events of a CPU: of every task on it. */
+TEST("count/software_of_cpu", "open.cpu sw.PAGE_FAULTS sw.CONTEXT_SWITCHES sw.CPU_MIGRATIONS sw.TASK_CLOCK", "perf stat -C")
+{
+	static const u64 id[] = { PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_CONTEXT_SWITCHES,
+				  PERF_COUNT_SW_CPU_MIGRATIONS, PERF_COUNT_SW_TASK_CLOCK };
+	size_t len = 64 * 4096;
+	u64 was[4], is[4];
+	int fd[4];
+
+	pin(0);
+	for (int i = 0; i < 4; i++) {
+		struct perf_event_attr a = attr_of(PERF_TYPE_SOFTWARE, id[i]);
+
+		NEED(fd[i] = perf_open(&a, -1, 0, -1, 0));
+		was[i] = read_u64(fd[i]);
+	}
+	pid_t pid = fork();
+
+	if (!pid) {
+		char *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		madvise(p, len, 15);	/* MADV_NOHUGEPAGE */
+		for (size_t i = 0; i < len; i += 4096)
+			p[i] = 1;
+		for (int i = 0; i < 10; i++)
+			nap_ms(1);
+		for (int i = 0; i < 10 && nr_cpus() > 1; i++)
+			pin(1 - i % 2);		/* five times to CPU 0 */
+		_exit(0);
+	}
+	reap(pid);
+	for (int i = 0; i < 4; i++)
+		is[i] = read_u64(fd[i]) - was[i];
+	EXPECT_IN(is[0], 64, 10000);
+	EXPECT_IN(is[1], 20, 100000);
+	if (nr_cpus() > 1)
+		EXPECT_IN(is[2], 4, 10000);
+	EXPECT(is[3] > 1000000, "task-clock of the CPU: %ld", (long)is[3]);
+}

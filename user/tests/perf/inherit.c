@@ -517,6 +517,26 @@ TEST("inherit/prctl", "prctl.TASK_PERF_EVENTS_DISABLE prctl.TASK_PERF_EVENTS_ENA
 	EXPECT_ERR(prctl(PR_TASK_PERF_EVENTS_ENABLE + 100), EINVAL);
 }
 
+static void *switch_off(void *arg)
+{
+	*(int *)arg = prctl(PR_TASK_PERF_EVENTS_DISABLE);
+	return NULL;
+}
+
+TEST("inherit/prctl_of_thread", "prctl.TASK_PERF_EVENTS_DISABLE", "Linux: the events that the thread opened")
+{
+	int fd = open_with(TASK_CLOCK, 0, false, true), r = -1;
+	pthread_t t;
+
+	pthread_create(&t, NULL, switch_off, &r);
+	pthread_join(t, NULL);
+	EXPECT_EQ(r, 0);
+	u64 v = read_u64(fd);
+
+	spin_ms(20);
+	EXPECT(read_u64(fd) >= v + 19000000, "another thread switched off what this one had opened");
+}
+
 /* --- exec -------------------------------------------------------------------------------------------- */
 
 static char setid_copy[64];

@@ -64,3 +64,44 @@ TEST("ioctl/modify_attributes", "ioctl.MODIFY_ATTRIBUTES", "Linux 6.12: breakpoi
 	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a), E2BIG);
 	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, NULL), EFAULT);
 }
+
+TEST("ioctl/period_frequency", "ioctl.PERIOD attr.freq sysctl.perf_event_max_sample_rate", "Linux 6.12")
+{
+	struct perf_event_attr a = attr_of(RAW_CYCLES);
+	u64 v = 10000000;	/* above the highest rate */
+	int fd;
+
+	a.freq = 1;
+	a.sample_freq = 100;
+	NEED(fd = perf_open(&a, 0, -1, -1, 0));
+	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_PERIOD, &v), EINVAL);
+	v = 1000;
+	NEED(ioctl(fd, PERF_EVENT_IOC_PERIOD, &v));
+	a = attr_of(CPU_CLOCK);		/* a clock has a period, whatever was asked for */
+	a.freq = 1;
+	a.sample_freq = 100;
+	NEED(fd = perf_open(&a, 0, -1, -1, 0));
+	v = 10000000;
+	NEED(ioctl(fd, PERF_EVENT_IOC_PERIOD, &v));
+	a = attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	a.sample_period = 10;
+	NEED(fd = perf_open(&a, 0, -1, -1, 0));
+	v = 5;
+	NEED(ioctl(fd, PERF_EVENT_IOC_PERIOD, &v));
+}
+
+/* With a filter, a BPF program or its ids: what a caller without rights gets. */
+TEST("ioctl/query_bpf_user", "ioctl.QUERY_BPF ioctl.SET_BPF", "Linux 6.12")
+{
+	int fd = open_self(RAW_CYCLES), st;
+	pid_t pid = fork();
+
+	if (!pid) {
+		NEED(setuid(1000));
+		EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, NULL), EPERM);
+		EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_SET_BPF, -1), EBADF);
+		_exit(test_failed());
+	}
+	waitpid(pid, &st, 0);
+	EXPECT_EQ(st, 0);
+}

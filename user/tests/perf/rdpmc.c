@@ -306,6 +306,55 @@ TEST("rdpmc/times", "page.time_enabled page.time_running page.cap_user_time", "P
 	EXPECT(hi - lo < 15000000, "times differ by %llu", (unsigned long long)(hi - lo));
 }
 
+/* The present from the page alone (perf_event_mmap_page: cap_user_time, cap_user_time_short). */
+static u64 passed_since(volatile struct perf_event_mmap_page *p)
+{
+	u64 cyc, quot, rem;
+
+	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(cyc));
+	if (p->cap_user_time_short)
+		cyc = p->time_cycles + ((cyc - p->time_cycles) & p->time_mask);
+	quot = cyc >> p->time_shift;
+	rem = cyc & ((1ull << p->time_shift) - 1);
+	return p->time_offset + quot * p->time_mult + (rem * p->time_mult >> p->time_shift);
+}
+
+static u64 enabled_now(volatile struct perf_event_mmap_page *p)
+{
+	u64 t;
+	u32 seq;
+
+	do {
+		seq = p->lock;
+		barrier();
+		t = p->time_enabled + passed_since(p);
+		barrier();
+	} while (p->lock != seq || seq & 1);
+	return t;
+}
+
+TEST("rdpmc/time_of_now", "page.cap_user_time page.time_enabled", "perf_event_mmap_page")
+{
+	volatile struct perf_event_mmap_page *p;
+	int fd = open_user(0, false);
+
+	p = map_page(fd);
+	EXPECT(p->cap_user_time && p->cap_user_time_zero && p->cap_user_time_short, "capabilities %lx",
+	       (long)p->capabilities);
+	EXPECT(p->time_mask + 1 == 0 || !(p->time_mask & (p->time_mask + 1)), "time_mask %lx", (long)p->time_mask);
+	EXPECT(p->time_cycles, "time_cycles is 0");
+	for (int i = 0; i < 200; i++) {
+		u64 a = enabled_now(p), b, c;
+
+		b = read_times(fd).enabled;
+		c = enabled_now(p);
+		EXPECT(a <= b + 1000 && b <= c + 1000, "page %ld, read %ld, page %ld", (long)a, (long)b, (long)c);
+		spin_loops(20000);
+		if (i % 20 == 0)
+			nap_ms(1);
+	}
+}
+
 /* A family on one CPU: the page is the root's and shows only what its own task does. */
 TEST("rdpmc/inherited", "attr.inherit page.index", "S39")
 {

@@ -137,3 +137,35 @@ TEST("read/never_back", "read.TOTAL_TIME_ENABLED read.TOTAL_TIME_RUNNING", "PB-0
 	for (int i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
 }
+
+/* Out of ERROR: only by ENABLE, and only when there is a counter. Until then nothing of the group counts. */
+TEST("read/error_and_back", "attr.pinned ioctl.ENABLE ioctl.DISABLE", "Linux 6.12")
+{
+	struct perf_event_attr a = attr_of(RAW_CYCLES);
+	int fd[8], member;
+	struct times t;
+
+	a.read_format = RF_TIMES;
+	for (int i = 0; i < 8; i++) {
+		a.pinned = 1;
+		NEED(fd[i] = perf_open(&a, 0, -1, -1, 0));
+	}
+	a.pinned = 0;
+	NEED(member = perf_open(&a, 0, -1, fd[7], 0));
+	spin_ms(2);
+	EXPECT_EQ(read(fd[7], &t, sizeof(t)), 0);
+	t = read_times(member);
+	EXPECT_EQ(t.value | t.enabled | t.running, 0);
+	for (int i = 0; i < 2; i++)
+		close(fd[i]);
+	spin_ms(2);
+	EXPECT_EQ(read(fd[7], &t, sizeof(t)), 0);
+	NEED(ioctl(fd[7], PERF_EVENT_IOC_DISABLE, 0));
+	EXPECT_EQ(read(fd[7], &t, sizeof(t)), 0);
+	NEED(ioctl(fd[7], PERF_EVENT_IOC_ENABLE, 0));
+	spin_ms(2);
+	t = read_times(fd[7]);
+	EXPECT(t.value > 0 && t.running > 0, "enabled again: value %ld", (long)t.value);
+	t = read_times(member);
+	EXPECT(t.value > 0 && t.running > 0, "its member: value %ld", (long)t.value);
+}

@@ -560,3 +560,51 @@ TEST("ring/group_lost", "PERF_FORMAT_LOST PERF_FORMAT_GROUP ioctl.SET_OUTPUT", "
 	}
 	EXPECT_EQ(said, v.m[0].lost + v.m[1].lost);
 }
+
+/* The limit counts also for a ring that the user's allowance pays. */
+TEST("ring/mlock_limit_lowered", "mmap sysctl.perf_event_mlock_kb", "Linux perf_mmap")
+{
+	static const char *const file = "/proc/sys/kernel/perf_event_mlock_kb";
+	struct perf_event_attr a = sampling(TASK_CLOCK, 1000000, PERF_SAMPLE_IP);
+	long paranoid = read_long(PARANOID), kb = read_long(file);
+	int go[2], back[2], st;
+	char c = 0;
+	pid_t pid;
+
+	a.exclude_kernel = 1;
+	NEED(write_long(PARANOID, 2));
+	NEED(write_long(file, 0));	/* all of the first ring is the process's */
+	NEED(pipe(go));
+	NEED(pipe(back));
+	pid = fork();
+	if (!pid) {
+		struct { unsigned long c, m; } much = { 1 << 20, 1 << 20 }, none = { 0, 0 };
+		int one, two;
+
+		NEED(syscall(SYS_prlimit64, 0, 8, &much, NULL));
+		NEED(setuid(1000));
+		NEED(one = open_attr(&a));
+		NEED(two = open_attr(&a));
+		void *p = map_pages(one, 5, PROT_READ | PROT_WRITE);
+
+		NEED(p == MAP_FAILED ? -1 : 0);
+		NEED(syscall(SYS_prlimit64, 0, 8, &none, NULL));
+		NEED(write(back[1], &c, 1));
+		NEED(read(go[0], &c, 1));
+		errno = 0;
+		EXPECT(map_pages(two, 2, PROT_READ | PROT_WRITE) == MAP_FAILED && errno == EPERM,
+		       "beside a ring above the limit: errno %d", errno);
+		munmap(p, 5 * PAGE);
+		EXPECT(map_pages(two, 2, PROT_READ | PROT_WRITE) != MAP_FAILED, "alone: errno %d", errno);
+		_exit(test_failed());
+	}
+	close(back[1]);
+	if (read(back[0], &c, 1) != 1)
+		EXPECT(false, "the child failed");
+	NEED(write_long(file, kb));
+	if (write(go[1], &c, 1) != 1)
+		EXPECT(false, "the child does not wait");
+	waitpid(pid, &st, 0);
+	EXPECT_EQ(st, 0);
+	write_long(PARANOID, paranoid);
+}
