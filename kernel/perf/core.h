@@ -115,6 +115,7 @@ struct perf_event {
 	struct list clock_node;		/* bucket->clocks */
 	bool clock_listed;
 	bool accounted, sideband;	/* the hooks of sw.c, sideband.c know of it (P) */
+	bool chains;		/* callchain.c knows of it (m) */
 };
 
 /*
@@ -301,6 +302,7 @@ void sysctl_lower_sample_rate(int rate);	/* A */
 int sysctl_cpu_time(void);
 int sysctl_mlock_kb(void);
 int sysctl_max_stack(void);
+int sysctl_max_contexts(void);
 int sysctl_user_access(void);
 u32 sysctl_jitter(void);
 int sysctl_debug(void);

@@ -53,7 +53,7 @@ struct perf_event *event_alloc(const struct perf_event_attr *attr, int cpu, stru
 	return e;
 }
 
-/* e is in no context, group or family. P. */
+/* e is in no context, group or family. P, m. */
 void event_free(struct perf_event *e)
 {
 	ASSERT_PERF(!e->ctx && !is_placed(e) && is_leader(e) && list_empty(&e->group.members));
@@ -62,6 +62,7 @@ void event_free(struct perf_event *e)
 	host_irq_work_sync(&e->work);
 	sideband_dies(e);
 	sw_event_dies(e);
+	callchain_dies(e);
 	STAT_DEC(events);
 	host_free(e);
 }

@@ -7,7 +7,7 @@
  * event with its PMU; then permission on the target; then, under perf_mutex, context, group and
  * attachment. What is taken is given back in reverse order at one place.
  */
-#include "core.h"
+#include "sample.h"
 
 #define FLAGS_ALL (PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | \
 		   PERF_FLAG_FD_CLOEXEC)
@@ -75,12 +75,16 @@ static int check_absent(struct open_call *o)
 static int check_sampling(struct open_call *o, struct perf_event *e)
 {
 	const struct perf_event_attr *a = &o->attr;
+	int err;
 
 	if (a->aux_output)
 		return perf_refuse(&o->why, -EOPNOTSUPP, "aux_output", 1, "the PMU traces nothing");
-	if (a->sample_type & PERF_SAMPLE_CALLCHAIN && a->sample_max_stack > sysctl_max_stack())
-		return perf_refuse(&o->why, -EOVERFLOW, "sample_max_stack", a->sample_max_stack,
-				   "above perf_event_max_stack");
+	host_mutex_lock(&perf_mutex);
+	err = callchain_born(e);
+	host_mutex_unlock(&perf_mutex);
+	if (err)
+		return perf_refuse(&o->why, err, "sample_max_stack", a->sample_max_stack,
+				   err == -ENOMEM ? "no memory for call chains" : "above perf_event_max_stack");
 	if (is_sampling(e) && e->pmu && e->pmu->caps & PMU_NO_INTERRUPT)
 		return perf_refuse(&o->why, -EOPNOTSUPP, "sample_period", e->sample_period,
 				   "the PMU has no interrupt");
@@ -250,8 +254,11 @@ static void give_back(struct open_call *o, bool failed)
 {
 	if (o->guarded)
 		host_exec_unguard(o->task);
-	if (failed && o->event)
+	if (failed && o->event) {
+		host_mutex_lock(&perf_mutex);
 		event_free(o->event);
+		host_mutex_unlock(&perf_mutex);
+	}
 	if (o->task)
 		host_task_put(o->task);
 	if (o->group_file)

@@ -44,13 +44,13 @@ static bool own_values(const struct perf_event *e)
 	return e->attr.inherit;
 }
 
-/* What the format wants to know of each event beside its count. */
+/* What the format wants to know of each event beside its count. All losses are the root's: a copy has none of its own. */
 static W put_identity(W w, const struct perf_event *e, u64 rf)
 {
 	if (rf & PERF_FORMAT_ID)
 		w = ring_word(w, e->root->id);
 	if (rf & PERF_FORMAT_LOST)
-		w = ring_word(w, __atomic_load_n(&e->root->lost, __ATOMIC_RELAXED));
+		w = ring_word(w, __atomic_load_n(&e->lost, __ATOMIC_RELAXED));
 	return w;
 }
 
@@ -219,12 +219,13 @@ static void prepare_user(S *s)
 /* As much stack as was asked for and as the record can hold. */
 static void prepare_stack(S *s)
 {
-	u32 room, want = s->e->attr.sample_stack_user;
+	u32 used, want = s->e->attr.sample_stack_user;
 
 	if (!(s->type & PERF_SAMPLE_STACK_USER) || !s->uregs)
 		return;
-	room = RECORD_MAX - sample_size(s) - 8;
-	s->stack_size = min_t(u32, want, room) & ~7u;
+	used = sample_size(s) + 8;	/* and the word behind it that says how much there was */
+	if (used < RECORD_MAX)
+		s->stack_size = min_t(u32, want, RECORD_MAX - used) & ~7u;
 }
 
 /* Fields that few samples have. */
@@ -235,14 +236,14 @@ static noinline void prepare_rare(S *s)
 {
 	s->nr_chain = s->stack_size = 0;
 	s->uregs = NULL;
-	if (s->type & PERF_SAMPLE_CALLCHAIN)
-		s->nr_chain = callchain_get(s->e, s->regs, &s->chain);
 	if (s->type & (PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE))
 		host_page_of(s->addr, &s->phys, &s->data_page);
 	if (s->type & PERF_SAMPLE_CODE_PAGE_SIZE)
 		host_page_of(host_regs_pc(s->regs), NULL, &s->code_page);
 	if (s->type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER))
 		prepare_user(s);
+	if (s->type & PERF_SAMPLE_CALLCHAIN)
+		s->nr_chain = callchain_get(s->e, s->regs, (RECORD_MAX - sample_size(s)) / 8, &s->chain);
 	prepare_stack(s);
 }
 
@@ -261,16 +262,17 @@ static void count_for_wakeup(struct ring_write *w, const struct perf_event *e)
 
 /*
  * The interrupt of a counter may come a little after what was counted, when the CPU is in the kernel already. An event that
- * excludes the kernel must tell nothing of it: its sample is of where the task left user mode. (Linux gives the kernel's
- * address.) NULL: there is no such place.
+ * excludes the kernel tells nothing of it: its sample is of where the task left user mode. (Linux gives the kernel's
+ * address.) In a kernel thread there is no such place, and the kernel's is right: only events of a CPU get there, and who
+ * may open those may see the kernel.
  */
 static const struct pt_regs *visible_regs(const struct perf_event *e, const struct pt_regs *regs)
 {
 	struct task *t = host_current();
 
-	if (!e->attr.exclude_kernel || host_regs_user(regs))
+	if (!e->attr.exclude_kernel || host_regs_user(regs) || host_task_is_kernel(t))
 		return regs;
-	return host_task_is_kernel(t) ? NULL : host_task_user_regs(t);
+	return host_task_user_regs(t);
 }
 
 void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period)
@@ -283,8 +285,6 @@ void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u
 	if (!READ_ONCE(e->root->ring))
 		return;
 	regs = visible_regs(e, regs);
-	if (!regs)
-		return;
 	s.e = e;
 	s.task = record_subject();
 	s.regs = regs;
@@ -296,7 +296,8 @@ void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u
 	if (s.type & RARE)
 		prepare_rare(&s);
 	size = sample_size(&s);
-	if (size > RECORD_MAX || !record_begin(e, &w, size))
+	ASSERT_PERF(size <= RECORD_MAX);
+	if (!record_begin(e, &w, size))
 		return;
 	STAT_INC(samples);
 	misc = host_regs_user(regs) ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;

@@ -54,7 +54,16 @@ void record_end(struct ring_write *w);
 /* A whole record: header, n bytes of body (a multiple of 8), trailer. */
 void record_output(struct perf_event *e, u32 type, u16 misc, const void *body, u32 n);
 
-/* callchain.c: the chain of regs into this CPU's buffer; number of entries. Stays until the next call. */
-u32 callchain_get(const struct perf_event *e, const struct pt_regs *regs, const u64 **chain);
+/* callchain.c */
+#define CHAIN_CONTEXTS 2u	/* marks in a chain at most */
+/* The chain of regs into this CPU's buffer, at most room (>= CHAIN_CONTEXTS) entries; their number. Stays until the next
+ * call. o. */
+u32 callchain_get(const struct perf_event *e, const struct pt_regs *regs, u32 room, const u64 **chain);
+/* A root is being opened: 0, -ENOMEM, or -EOVERFLOW if it asks for longer chains than are allowed. P, m. */
+int callchain_born(struct perf_event *e);
+/* It ends; also if it was refused. P, m. */
+void callchain_dies(struct perf_event *e);
+/* There are events with call chains. P, m. */
+bool callchain_in_use(void);
 
 #endif

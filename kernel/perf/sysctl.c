@@ -3,7 +3,7 @@
  * The variables below /proc/sys/kernel. Names, ranges and defaults are Linux 6.12's; paranoid 3
  * at boot is Debian's. Our own are perf_debug: log every refused open; and perf_mux_jitter: see rotate.c.
  */
-#include "core.h"
+#include "sample.h"
 
 enum { PARANOID, RATE, MLOCK, CPU_TIME, STACK, CONTEXTS, USER_ACCESS, JITTER, DEBUG, NR };
 
@@ -20,6 +20,20 @@ struct perf_sysctl perf_sysctls[NR + 1] = {
 	[NR] = { NULL, 0, 0, 0 },
 };
 
+/* How long call chains can be: fixed while somebody makes some. */
+static int set_chain_limit(struct perf_sysctl *s, int value)
+{
+	int err = -EBUSY;
+
+	host_mutex_lock(&perf_mutex);
+	if (!callchain_in_use()) {
+		WRITE_ONCE(s->value, value);
+		err = 0;
+	}
+	host_mutex_unlock(&perf_mutex);
+	return err;
+}
+
 int perf_sysctl_set(struct perf_sysctl *s, int value)
 {
 	if (value < s->min || value > s->max)
@@ -28,6 +42,8 @@ int perf_sysctl_set(struct perf_sysctl *s, int value)
 	if (s == &perf_sysctls[RATE] &&
 	    (perf_sysctls[CPU_TIME].value == 0 || perf_sysctls[CPU_TIME].value == 100))
 		return -EINVAL;
+	if (s == &perf_sysctls[STACK] || s == &perf_sysctls[CONTEXTS])
+		return set_chain_limit(s, value);
 	WRITE_ONCE(s->value, value);
 	if (s == &perf_sysctls[RATE] || s == &perf_sysctls[CPU_TIME])
 		cputime_rate_set();
@@ -42,6 +58,7 @@ void sysctl_lower_sample_rate(int rate) { WRITE_ONCE(perf_sysctls[RATE].value, r
 int sysctl_cpu_time(void) { return READ_ONCE(perf_sysctls[CPU_TIME].value); }
 int sysctl_mlock_kb(void) { return READ_ONCE(perf_sysctls[MLOCK].value); }
 int sysctl_max_stack(void) { return READ_ONCE(perf_sysctls[STACK].value); }
+int sysctl_max_contexts(void) { return READ_ONCE(perf_sysctls[CONTEXTS].value); }
 int sysctl_user_access(void) { return READ_ONCE(perf_sysctls[USER_ACCESS].value); }
 u32 sysctl_jitter(void) { return (u32)READ_ONCE(perf_sysctls[JITTER].value); }
 int sysctl_debug(void) { return READ_ONCE(perf_sysctls[DEBUG].value); }

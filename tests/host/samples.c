@@ -305,6 +305,35 @@ TEST(sampling_own_values)	/* READ of an inherited event: the task's own count, n
 	sim_end();
 }
 
+TEST(sampling_own_losses)	/* READ with LOST: a root tells what the family has lost, a copy has lost nothing */
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_TID | PERF_SAMPLE_READ);
+	struct task *t = begin(32), *kid;
+	static struct rec r;
+	struct tape tape;
+
+	a.inherit = 1;
+	a.read_format = PERF_FORMAT_LOST;
+	tape = map(open_on(a, 0, 0, -1), 2);
+	kid = sim_fork(false);
+	sim_switch(0, kid);
+	happen(200);
+	CHECK_EQ(drain_type(&tape, PERF_RECORD_SAMPLE), 127);
+	happen(1);
+	CHECK(take(&tape, &r) && r.type == PERF_RECORD_LOST);
+	CHECK(take(&tape, &r));
+	CHECK_EQ(r.w[2], 201);
+	CHECK_EQ(r.w[3], 0);
+	sim_exit(0);
+	sim_switch(0, t);
+	happen(1);
+	CHECK(take(&tape, &r));
+	CHECK_EQ(r.w[2], 1);
+	CHECK_EQ(r.w[3], 73);
+	unmap(&tape);
+	sim_end();
+}
+
 TEST(sampling_max_stack)	/* PB-22: kernel and user part together */
 {
 	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_CALLCHAIN);
@@ -318,9 +347,135 @@ TEST(sampling_max_stack)	/* PB-22: kernel and user part together */
 		t = map(self(a), 2);
 		happen(1);
 		CHECK(take(&t, &r));
-		/* 3 and 2 there are; each part has a mark in front, the second only if there is room */
-		CHECK_EQ(r.w[1], max <= 3 ? max + 1 : max < 5 ? max + 2 : 7);
+		/* 3 and 2 there are; each part has a mark in front */
+		CHECK_EQ(r.w[1], max < 5 ? max + 2 : 7);
 		unmap(&t);
 	}
+	sim_end();
+}
+
+static int set_limit(const char *name, int value)
+{
+	for (struct perf_sysctl *s = perf_sysctls; s->name; s++)
+		if (!strcmp(s->name, name))
+			return perf_sysctl_set(s, value);
+	fail("no sysctl %s", name);
+}
+
+TEST(sampling_chain_limits)	/* they stand still while somebody makes call chains */
+{
+	static const char depth[] = "perf_event_max_stack", contexts[] = "perf_event_max_contexts_per_stack";
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_CALLCHAIN);
+	static struct rec r;
+	struct tape t;
+	long live;
+	int fd;
+
+	begin(32);
+	live = sim.allocs;
+	a.sample_max_stack = 200;
+	CHECK_EQ(try_open(a, 0, -1, -1), -EOVERFLOW);
+	CHECK_EQ(set_limit(depth, 1), 0);
+	CHECK_EQ(set_limit(contexts, 1), 0);
+	a.sample_max_stack = 0;
+	fd = self(a);
+	CHECK_EQ(set_limit(depth, 127), -EBUSY);
+	CHECK_EQ(set_limit(contexts, 8), -EBUSY);
+	CHECK_EQ(set_limit(contexts, 1001), -EINVAL);
+	t = map(fd, 2);
+	happen(1);
+	CHECK(take(&t, &r));
+	CHECK_EQ(r.w[1], 2);	/* the mark of the kernel, one address, no other mark */
+	unmap(&t);
+	sim_close(fd);
+	CHECK_EQ(set_limit(contexts, 0), 0);
+	fd = self(a);
+	t = map(fd, 2);
+	happen(1);
+	CHECK(take(&t, &r));
+	CHECK_EQ(r.w[1], 0);
+	unmap(&t);
+	sim_close(fd);
+	CHECK_EQ(sim.allocs, live + 1);		/* what the task keeps of perf; no buffers */
+	CHECK_EQ(set_limit(depth, 127), 0);
+	CHECK_EQ(set_limit(contexts, 8), 0);
+	sim_end();
+}
+
+TEST(sampling_no_room_for_chains)	/* no memory: refused, and the limits are free */
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_CALLCHAIN);
+	int n = 0;
+
+	begin(32);
+	for (long err = -1; err < 0; n++) {
+		CHECK_EQ(set_limit("perf_event_max_stack", 127), 0);
+		sim.fail_after = n + 1;
+		err = try_open(a, 0, -1, -1);
+		CHECK(err >= 0 || err == -ENOMEM);
+	}
+	CHECK(n > SIM_CPUS);
+	sim.fail_after = 0;
+	sim_end();
+}
+
+TEST(sampling_record_is_full)	/* 64 KiB: the chain is cut off, then the stack; nothing is dropped */
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_IP | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN |
+					PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+	static const u32 frames[] = { 7000, 8100, 8170, 8180, 8190, 9000, 65535 };
+	static struct rec r;
+
+	begin(32);
+	set_sysctl("perf_event_max_stack", 640 * 1024 - 1);
+	a.read_format = PERF_FORMAT_LOST;
+	a.sample_regs_user = 3;
+	a.sample_stack_user = 65528;
+	for (u32 i = 0; i < ARRAY_SIZE(frames); i++) {
+		int fd = self(a);
+		struct tape t = map(fd, 33);
+
+		sim.user_frames = frames[i];
+		happen(1);
+		CHECK(take(&t, &r));
+		CHECK_EQ(r.type, PERF_RECORD_SAMPLE);
+		CHECK(r.size >= 65504 && r.size <= 65528);
+		decode_sample(&r, &a, sim_event(fd)->id, 1);
+		unmap(&t);
+		sim_close(fd);
+	}
+	set_sysctl("perf_event_max_stack", 127);
+	sim_end();
+}
+
+/* A sample is in the ring or counted as lost. An interrupt that comes late can find any task, and the kernel. */
+TEST(sampling_late_in_the_kernel)
+{
+	struct perf_event_attr a = attr(RAW, 10000, PERF_SAMPLE_IP | PERF_SAMPLE_TID);
+	struct task *t = begin(32);
+	static struct rec r;
+	struct tape tape;
+	u32 n = 0;
+	int fd;
+
+	a.exclude_kernel = 1;
+	fd = open_on(a, -1, 0, -1);
+	tape = map(fd, 2);
+	sim.in_kernel = true;
+	adv(35 * US);
+	for (; take(&tape, &r); n++) {		/* where the task left user mode */
+		CHECK_EQ(r.misc, PERF_RECORD_MISC_USER);
+		CHECK_EQ((u32)r.w[2], t->tgid);
+	}
+	CHECK_EQ(n, 3);
+	sim_switch(0, NULL);
+	adv(30 * US);
+	for (; take(&tape, &r); n++) {
+		CHECK_EQ(r.misc, PERF_RECORD_MISC_KERNEL);
+		CHECK_EQ((u32)r.w[2], 0);
+	}
+	CHECK_EQ(n, 6);
+	sim_switch(0, t);
+	unmap(&tape);
 	sim_end();
 }

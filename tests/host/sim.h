@@ -59,6 +59,8 @@ struct sim {
 	bool may_sleep_switch;	/* the caller itself may be moved */
 	u32 width;		/* of the programmable counters */
 	bool late_irq;		/* overflow interrupts come late */
+	bool in_kernel;		/* and then they find the CPU in the kernel */
+	u32 user_frames;	/* callers of user code, 0: 2 */
 	u32 cpus_online;
 	int uid;
 	bool capable;

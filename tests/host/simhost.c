@@ -27,7 +27,7 @@ size_t host_copy_from_user_nofault(void *dst, u64 src, size_t n)
 }
 
 u64 host_clock(int clockid) { return sim.now + ((u64)clockid << 40); }
-u64 host_regs_pc(const struct pt_regs *regs) { (void)regs; return 0x1000; }
+u64 host_regs_pc(const struct pt_regs *regs) { HOST_ASSERT(regs); return 0x1000; }
 u64 host_regs_sp(const struct pt_regs *regs) { (void)regs; return 0x2000; }
 u64 host_regs_get(const struct pt_regs *regs, u32 nr) { (void)regs; return 0x100 + nr; }
 
@@ -40,10 +40,12 @@ u32 host_callchain_kernel(const struct pt_regs *regs, u64 *ips, u32 max)
 }
 u32 host_callchain_user(const struct pt_regs *regs, u64 *ips, u32 max)
 {
+	u32 n = min_t(u32, max, sim.user_frames ? sim.user_frames : 2);
+
 	(void)regs;
-	for (u32 i = 0; i < 2 && i < max; i++)
+	for (u32 i = 0; i < n; i++)
 		ips[i] = 0x400000 + i;
-	return max < 2 ? max : 2;
+	return n;
 }
 void host_page_of(u64 addr, u64 *phys, u64 *size)
 {

@@ -254,7 +254,7 @@ bool simpmu_interrupt(u32 cpu, bool force)
 			continue;
 		flags = host_irq_save();
 		r->overflow = 0;
-		perf_pmu_overflow(&pmus[p], set, USER_REGS);
+		perf_pmu_overflow(&pmus[p], set, sim.in_kernel ? KERNEL_REGS : USER_REGS);
 		sim.irq_off[cpu] = flags;
 	}
 	return true;

@@ -101,7 +101,7 @@ void decode_sample(const struct rec *r, const struct perf_event_attr *a, u64 id,
 	if (st & PERF_SAMPLE_CALLCHAIN) {
 		u64 nr = *w++;
 
-		CHECK(nr <= 7);
+		CHECK(nr <= (sim.user_frames ? 5 + sim.user_frames : 7));
 		w += nr;
 	}
 	if (st & PERF_SAMPLE_RAW)

@@ -24,6 +24,7 @@ static u64 chain_run(struct perf_event_attr *a, void (*body)(void), u64 *kernel_
 			*longest = rec.u64[1];
 		n++;
 	}
+	munmap(r.page, 65 * PAGE);	/* a mapping keeps an event alive */
 	close(fd);
 	return n;
 }
@@ -184,4 +185,101 @@ TEST("callchain/with_lr", "PERF_SAMPLE_REGS_USER PERF_SAMPLE_CALLCHAIN", "PB-22"
 		n++;
 	}
 	EXPECT(n > 0, "%d samples", n);
+}
+
+#define MAX_STACK "/proc/sys/kernel/perf_event_max_stack"
+#define MAX_CONTEXTS "/proc/sys/kernel/perf_event_max_contexts_per_stack"
+
+/* Linux sizes its buffers by them when the first event with call chains comes. */
+TEST("callchain/sysctl_busy", "sysctl.perf_event_max_stack sysctl.perf_event_max_contexts_per_stack", "measured on Linux 6.12")
+{
+	struct perf_event_attr a = sampling(CPU_CLOCK, 1000000, PERF_SAMPLE_IP);
+	int plain, one, two;
+
+	if (read_long(MAX_STACK) != 127 || write_long(MAX_STACK, 127))
+		test_skip("the limit cannot be set, or is another one");
+	plain = open_attr(&a);
+	NEED(write_long(MAX_STACK, 126));
+	NEED(write_long(MAX_STACK, 127));
+	a.sample_type = PERF_SAMPLE_CALLCHAIN;
+	one = open_attr(&a);
+	two = open_attr(&a);
+	close(plain);
+	EXPECT_ERR(write_long(MAX_STACK, 126), EBUSY);
+	EXPECT_ERR(write_long(MAX_STACK, 127), EBUSY);	/* also what it is already */
+	EXPECT_ERR(write_long(MAX_CONTEXTS, 8), EBUSY);
+	EXPECT_ERR(write_long(MAX_STACK, -1), EINVAL);
+	close(one);
+	EXPECT_ERR(write_long(MAX_STACK, 126), EBUSY);
+	close(two);
+	EXPECT_EQ(write_long(MAX_STACK, 127), 0);
+	a.sample_max_stack = 128;	/* a refused one keeps nothing */
+	EXPECT_ERR(perf_open(&a, 0, -1, -1, 0), EOVERFLOW);
+	EXPECT_EQ(write_long(MAX_STACK, 127), 0);
+	EXPECT_EQ(read_long(MAX_STACK), 127);
+}
+
+/* Longest chain of deep300 at a depth of the stack and a number of contexts. */
+static u64 longest_with(long stack, long contexts)
+{
+	struct perf_event_attr a = sampling(CPU_CLOCK, 1000000, PERF_SAMPLE_CALLCHAIN);
+	u64 kernel, longest;
+
+	a.exclude_kernel = 1;
+	NEED(write_long(MAX_STACK, stack));
+	NEED(write_long(MAX_CONTEXTS, contexts));
+	chain_run(&a, deep300, &kernel, &longest);
+	NEED(write_long(MAX_STACK, 127));
+	NEED(write_long(MAX_CONTEXTS, 8));
+	return longest;
+}
+
+TEST("callchain/sysctl_depth", "sysctl.perf_event_max_stack sysctl.perf_event_max_contexts_per_stack attr.sample_max_stack",
+     "measured on Linux 6.12")
+{
+	if (read_long(MAX_STACK) != 127 || read_long(MAX_CONTEXTS) != 8 || write_long(MAX_STACK, 127))
+		test_skip("the limits cannot be set, or are others");
+	EXPECT_EQ(longest_with(200, 8), 201);
+	EXPECT_IN(longest_with(4000, 8), 303, 340);
+	EXPECT_EQ(longest_with(0, 8), 1);
+	EXPECT_EQ(longest_with(65536, 8), 1);	/* the attribute's field has 16 bits */
+	EXPECT_EQ(longest_with(127, 1), 128);
+	EXPECT_EQ(longest_with(127, 0), 0);
+}
+
+static void deep2000(void) { deep(2000); }
+
+/* Deeper than 640 addresses. */
+TEST("callchain/deep", "sysctl.perf_event_max_stack", "measured on Linux 6.12")
+{
+	struct perf_event_attr a = sampling(CPU_CLOCK, 1000000, PERF_SAMPLE_CALLCHAIN);
+	u64 kernel, longest;
+
+	if (read_long(MAX_STACK) != 127 || write_long(MAX_STACK, 3000))
+		test_skip("the limit cannot be set, or is another one");
+	a.exclude_kernel = 1;
+	chain_run(&a, deep2000, &kernel, &longest);
+	NEED(write_long(MAX_STACK, 127));
+	EXPECT_IN(longest, 2003, 2040);
+}
+
+/* The kernel's part takes all the room: the mark of the user's part is there, and nothing behind it. */
+TEST("callchain/marks", "PERF_SAMPLE_CALLCHAIN attr.sample_max_stack", "measured on Linux 6.12")
+{
+	struct perf_event_attr a = sampling(SWITCHES, 1, PERF_SAMPLE_CALLCHAIN);
+	int fd, n = 0;
+	struct ring r;
+
+	a.sample_max_stack = 2;
+	fd = open_attr(&a);
+	r = ring_map(fd, 8, PROT_READ | PROT_WRITE);
+	ioc(fd, PERF_EVENT_IOC_ENABLE, 0);
+	yields(5);
+	ioc(fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (; ring_next(&r, &rec); n++) {
+		EXPECT_EQ(rec.u64[1], 4);
+		EXPECT_EQ(rec.u64[2], PERF_CONTEXT_KERNEL);
+		EXPECT_EQ(rec.u64[5], PERF_CONTEXT_USER);
+	}
+	EXPECT(n >= 5, "%d samples", n);
 }
