@@ -44,7 +44,7 @@ static void detach_in_ctx(struct perf_ctx *ctx, void *arg)
 		group_evict(leader);
 	group_settle(leader);
 	group_leave(e);
-	e->state = PERF_GONE;
+	WRITE_ONCE(e->state, PERF_GONE);
 	group_relist(e);
 	userpage_update(e);
 	ctx_del_event(e);

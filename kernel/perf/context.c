@@ -166,9 +166,8 @@ void ctx_add_event(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucke
 	ASSERT_PERF(ctx_owned(ctx) && !e->ctx);
 	if (!ctx->here && ctx->oncpu >= 0)
 		ctx->here = bucket_here(ctx, (u32)ctx->oncpu);
-	e->ctx = ctx;
+	WRITE_ONCE(e->ctx, ctx);
 	e->bucket = b;
-	b->users++;
 	list_add_tail(&e->ctx_node, &ctx->events);
 	ctx->nr_events++;
 	/* Copies with a value of their own per task stay with their task. */
@@ -176,7 +175,7 @@ void ctx_add_event(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucke
 		ctx->noswap++;
 	ctx->nr_switch += e->attr.context_switch;
 	ctx->nr_trap += e->attr.sigtrap;
-	ctx->clone_id = 0;
+	WRITE_ONCE(ctx->clone_id, 0);
 	event_restamp(e);
 }
 
@@ -194,10 +193,9 @@ void ctx_del_event(struct perf_event *e)
 		ctx->noswap--;
 	ctx->nr_switch -= e->attr.context_switch;
 	ctx->nr_trap -= e->attr.sigtrap;
-	ctx->clone_id = 0;
-	e->bucket->users--;
+	WRITE_ONCE(ctx->clone_id, 0);
 	e->bucket = NULL;
-	e->ctx = NULL;
+	WRITE_ONCE(e->ctx, NULL);
 }
 
 static void update_pages(struct perf_ctx *ctx)

@@ -9,6 +9,10 @@
  *   mc written under both, so either is enough to read
  *   o  the CPU that owns the structure, IRQs off
  *   a  atomic
+ *   !  after a letter: others look at it as well, with nothing held. They use READ_ONCE, every write
+ *      after the event or context can be found is a WRITE_ONCE, and what was seen is a hint that is
+ *      looked at again under the lock, or a value that may be a moment old.
+ * tests/host/threads holds the code against these letters.
  */
 #ifndef PERF_CORE_H
 #define PERF_CORE_H
@@ -63,7 +67,7 @@ struct perf_event {
 	struct list children;	/* of a root: live copies, by child_node (m) */
 	struct list child_node;	/* m */
 	struct list owner_node;	/* in perf_task.owned of who opened it (m) */
-	u64 child_count;	/* what exited copies left: of a root (m) */
+	u64 child_count;	/* what exited copies left: of a root (m!) */
 	u64 child_enabled, child_running;
 	u64 lost;		/* PERF_FORMAT_LOST: of a root (a) */
 	/* output: output.c, overflow.c */
@@ -80,7 +84,7 @@ struct perf_event {
 	u64 trap_addr;		/* sigtrap: data address of the first overflow of which it has not told yet (o) */
 
 	/* place */
-	struct perf_ctx *ctx;	/* NULL when GONE (mc) */
+	struct perf_ctx *ctx;	/* NULL when GONE (mc!) */
 	struct perf_bucket *bucket;	/* of its cpu in ctx (mc) */
 	struct list ctx_node;	/* ctx->events (mc) */
 	struct perf_event *leader;	/* mc */
@@ -91,7 +95,7 @@ struct perf_event {
 	struct list map_node;	/* ctx->mapped (c) */
 
 	/* state, time, count (c) */
-	enum perf_state state;
+	enum perf_state state;	/* c! */
 	bool on_exec;		/* enable_on_exec, not yet used up */
 	u64 count;
 	u64 enabled, running;
@@ -125,7 +129,6 @@ struct perf_event {
 struct perf_bucket {
 	int cpu;		/* -1: any (I) */
 	u64 time;		/* ns that the context was in on this CPU (c) */
-	u64 users;		/* events (m) */
 	struct list soft;	/* enabled events of kind COUNT (c) */
 	struct list clocks;	/* enabled sampling events of kind CLOCK (c) */
 	struct {
@@ -145,13 +148,13 @@ struct perf_park {
 
 struct perf_ctx {
 	host_spinlock lock;
-	struct task *task;	/* whose events these are now, NULL: a CPU's (c); see is_tasks */
+	struct task *task;	/* whose events these are now, NULL: a CPU's (c!); see is_tasks */
 	int oncpu;		/* CPU it is in on, -1: out; changes only under lock */
 	u32 pins;		/* > 0: must stay with its task (c) */
 	u32 noswap;		/* events that forbid the family switch (mc) */
 	u32 nr_switch;		/* events that want SWITCH records (mc) */
 	u32 nr_trap;		/* events with sigtrap (mc) */
-	u64 clone_id;		/* equal and not 0: contexts are copies of each other (c) */
+	u64 clone_id;		/* equal and not 0: contexts are copies of each other (c!) */
 	u64 time, stamp;	/* clock: ns in, and host_now() when last added up (c) */
 	struct list events;	/* all, by ctx_node (mc) */
 	u32 nr_events;		/* mc */
@@ -417,7 +420,7 @@ void sw_event_dies(struct perf_event *e);
 
 /* userpage.c */
 void userpage_init(struct perf_ring *r);
-void userpage_show(struct perf_event *e, void *page);	/* P, m */
+void userpage_show(struct perf_event *e);	/* P, m */
 void userpage_hide(struct perf_event *e);		/* P, m */
 void userpage_update(struct perf_event *e);	/* c */
 void userpage_forget(struct perf_event *e);	/* c: e leaves its context */

@@ -147,7 +147,7 @@ void event_set_state(struct perf_event *e, enum perf_state state)
 		group_settle(e);
 	else
 		event_settle(e);
-	WRITE_ONCE(e->state, state);	/* read_event looks at it from anywhere */
+	WRITE_ONCE(e->state, state);
 	group_relist(e->leader);
 }
 
@@ -188,7 +188,7 @@ static void disable_in_ctx(struct perf_ctx *ctx, void *arg)
 void event_disable_here(struct perf_event *e)
 {
 	struct perf_cpu *pc = this_perf_cpu();
-	struct perf_ctx *ctx = e->ctx;
+	struct perf_ctx *ctx = READ_ONCE(e->ctx);	/* if it is in elsewhere, it may change */
 
 	if (ctx && (ctx == &pc->ctx || ctx == pc->task_ctx) && e->disarmed)
 		disable_in_ctx(ctx, e);

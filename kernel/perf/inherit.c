@@ -150,9 +150,10 @@ void family_fold(struct perf_event *child)
 	struct perf_event *root = child->root;
 
 	ASSERT_PERF(host_mutex_held(&perf_mutex) && root != child && !child->ctx);
-	root->child_count += child->count;
-	root->child_enabled += child->enabled;
-	root->child_running += child->running;
+	/* Pages and samples look at these without the mutex. */
+	WRITE_ONCE(root->child_count, root->child_count + child->count);
+	WRITE_ONCE(root->child_enabled, root->child_enabled + child->enabled);
+	WRITE_ONCE(root->child_running, root->child_running + child->running);
 	list_del(&child->child_node);
 	host_waitq_wake(&root->waitq, HOST_POLLHUP);	/* it may have been the last one */
 	STAT_INC(folded);

@@ -153,7 +153,7 @@ static struct perf_ctx *target_ctx(struct open_call *o, int *err)
 	struct perf_ctx *ctx;
 
 	if (!o->task) {
-		*err = perf_cpus[o->cpu].online && host_cpu_online((u32)o->cpu) ? 0 :
+		*err = READ_ONCE(perf_cpus[o->cpu].online) && host_cpu_online((u32)o->cpu) ? 0 :
 			perf_refuse(&o->why, -ENODEV, "cpu", (u64)o->cpu, "the CPU is not online");
 		return *err ? NULL : &perf_cpus[o->cpu].ctx;
 	}

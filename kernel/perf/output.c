@@ -214,7 +214,7 @@ int output_map(struct perf_event *e, const struct host_map_req *req, void *const
 		userpage_init(r);
 		output_set(e, r);
 		ring_put(r);	/* e and, below, the mapping keep it */
-		userpage_show(e, r->pages[0]);
+		userpage_show(e);
 	}
 	r->refs++;
 	r->maps++;
@@ -254,7 +254,7 @@ void output_unmap(struct perf_event *e)
 /* Its task has gone and left nobody behind. */
 static bool is_over(const struct perf_event *e)
 {
-	return e->state == PERF_GONE && list_empty(&e->children);
+	return READ_ONCE(e->state) == PERF_GONE && list_empty(&e->children);
 }
 
 u32 output_poll(struct perf_event *e, struct host_poll *p)

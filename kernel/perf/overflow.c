@@ -113,7 +113,7 @@ void overflow_unthrottle_soft(struct perf_cpu *pc, struct perf_ctx *ctx)
 /* e's task is current: tell it. Else later. o. */
 static void deliver_trap(struct perf_event *e)
 {
-	struct perf_ctx *ctx = e->ctx;
+	struct perf_ctx *ctx = READ_ONCE(e->ctx);
 
 	if (ctx && ctx == this_perf_cpu()->task_ctx)
 		host_sigtrap(e->trap_addr, e->attr.type, e->attr.sig_data);

@@ -26,11 +26,12 @@ static bool wants_counter(const struct perf_event *e)
 	return e->kind == PERF_KIND_HW && e->state >= PERF_ON;
 }
 
-/* Linux checks at open those that are on, or will be by exec. */
+/* Linux checks at open those that are on, or will be by exec. m: the state may change meanwhile. */
 static bool will_want_counter(const struct perf_event *e)
 {
-	return e->kind == PERF_KIND_HW &&
-	       (e->state >= PERF_ON || (e->state == PERF_OFF && e->on_exec));
+	enum perf_state state = READ_ONCE(e->state);
+
+	return e->kind == PERF_KIND_HW && (state >= PERF_ON || (state == PERF_OFF && e->on_exec));
 }
 
 /* Take the counters of one event out of *free. */

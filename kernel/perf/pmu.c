@@ -61,7 +61,7 @@ int pmu_register(struct pmu *pmu)
 	perf_pmus[i] = pmu;
 	if (started)
 		for (u32 c = 0; c < host_nr_cpus(); c++)
-			if (perf_cpus[c].online)
+			if (READ_ONCE(perf_cpus[c].online))
 				(void)host_call_on_cpu(c, pmu_online_here, &i);
 	__atomic_store_n(&perf_nr_pmus, i + 1, __ATOMIC_RELEASE);
 	return 0;

@@ -36,7 +36,7 @@ long perf_refusal_text(struct task *t, char *buf, size_t size)
 	long n = 0;
 
 	host_mutex_lock(&perf_mutex);
-	pt = *host_task_slot(t);
+	pt = __atomic_load_n(host_task_slot(t), __ATOMIC_ACQUIRE);
 	if (pt && pt->why.err)
 		n = host_snprintf(buf, size, "%d %s 0x%lx %s\n", -pt->why.err, pt->why.field,
 				  (unsigned long)pt->why.value, pt->why.reason);

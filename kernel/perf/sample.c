@@ -58,11 +58,11 @@ static W put_value(W w, struct perf_event *e)
 {
 	u64 rf = e->attr.read_format;
 
-	w = ring_word(w, e->count + (own_values(e) ? 0 : e->child_count));
+	w = ring_word(w, e->count + (own_values(e) ? 0 : READ_ONCE(e->child_count)));
 	if (rf & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		w = ring_word(w, e->enabled + e->child_enabled);
+		w = ring_word(w, e->enabled + READ_ONCE(e->child_enabled));
 	if (rf & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		w = ring_word(w, e->running + e->child_running);
+		w = ring_word(w, e->running + READ_ONCE(e->child_running));
 	return put_identity(w, e, rf);
 }
 
@@ -79,7 +79,7 @@ static W put_group(W w, const S *s)
 	if (rf & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		w = ring_word(w, s->e->running);
 	for_each_member(m, leader) {
-		w = ring_word(w, m->count + (own_values(m) ? 0 : m->child_count));
+		w = ring_word(w, m->count + (own_values(m) ? 0 : READ_ONCE(m->child_count)));
 		w = put_identity(w, m, rf);
 	}
 	return w;

@@ -39,8 +39,8 @@ static bool family_switch(struct perf_task *prev, struct perf_task *next, struct
 	       !b->noswap && list_empty(&a->mapped) && list_empty(&b->mapped) && !owes_trap(a) &&
 	       !owes_trap(b);
 	if (same) {
-		a->task = next->task;
-		b->task = prev->task;
+		WRITE_ONCE(a->task, next->task);	/* is_tasks */
+		WRITE_ONCE(b->task, prev->task);
 		/* ctx_of_task looks at them on another CPU before it takes a lock. */
 		__atomic_store_n(&next->ctx, a, __ATOMIC_RELEASE);
 		__atomic_store_n(&prev->ctx, b, __ATOMIC_RELEASE);

@@ -40,7 +40,7 @@ int perf_sysctl_set(struct perf_sysctl *s, int value)
 		return -EINVAL;
 	/* Linux: with 0 or 100 nobody watches the rate, so it cannot be changed by hand either. */
 	if (s == &perf_sysctls[RATE] &&
-	    (perf_sysctls[CPU_TIME].value == 0 || perf_sysctls[CPU_TIME].value == 100))
+	    (sysctl_cpu_time() == 0 || sysctl_cpu_time() == 100))
 		return -EINVAL;
 	if (s == &perf_sysctls[STACK] || s == &perf_sysctls[CONTEXTS])
 		return set_chain_limit(s, value);

@@ -95,7 +95,7 @@ long perf_sysfs_read(u32 i, u32 j, char *buf, size_t size)
 	if (j == FILE_TYPE)
 		return host_snprintf(buf, size, "%u\n", pmu ? pmu->type : PERF_TYPE_SOFTWARE);
 	if (j == FILE_MUX)
-		return host_snprintf(buf, size, "%u\n", pmu ? pmu->mux_interval_ms : software_mux_ms);
+		return host_snprintf(buf, size, "%u\n", READ_ONCE(*(pmu ? &pmu->mux_interval_ms : &software_mux_ms)));
 	return print_cpus(buf, size, pmu->cpus & online_cpus());
 }
 

@@ -82,7 +82,7 @@ static void gone_in_ctx(struct perf_ctx *ctx, void *arg)
 	list_for_each(e, &ctx->events, ctx_node)
 		event_settle(e);	/* all, before the first leader stops to be on */
 	list_for_each_safe(e, next, &ctx->events, ctx_node) {
-		e->state = PERF_GONE;
+		WRITE_ONCE(e->state, PERF_GONE);
 		if (e->root == e)
 			overflow_wake(e);	/* who polls it learns of the end */
 		if (e->group.listed)
@@ -201,7 +201,7 @@ static void exec_enable(struct perf_ctx *ctx, void *arg)
 		if (!e->on_exec)
 			continue;
 		e->on_exec = false;		/* once only */
-		ctx->clone_id = 0;		/* differs from its copies now */
+		WRITE_ONCE(ctx->clone_id, 0);	/* differs from its copies now */
 		if (e->state >= PERF_ON)
 			continue;
 		if (e->leader->group.placed)
@@ -264,7 +264,7 @@ void perf_exec(bool privileged)
 {
 	struct perf_task *pt = peek(host_current());
 
-	if (unlikely(pt && (READ_ONCE(pt->ctx) || (privileged && !list_empty(&pt->owned)))))
+	if (unlikely(pt && (READ_ONCE(pt->ctx) || privileged)))
 		exec_events(pt, privileged);
 	sideband_exec();	/* behind it: the events that it enabled want the new name */
 }

@@ -79,7 +79,7 @@ static void fill_count(struct perf_event *e, struct perf_event_mmap_page *p)
 		}
 	}
 	p->index = index;
-	p->offset = (s64)(e->count + e->child_count) - part;
+	p->offset = (s64)(e->count + READ_ONCE(e->child_count)) - part;
 }
 
 static void fill_times(struct perf_event *e, struct perf_event_mmap_page *p)
@@ -91,8 +91,8 @@ static void fill_times(struct perf_event *e, struct perf_event_mmap_page *p)
 		enabled += ctx->time - e->estamp;
 	if (ctx && is_running(e))
 		running += event_run_clock(e) - e->rstamp;
-	p->time_enabled = enabled + e->child_enabled;
-	p->time_running = running + e->child_running;
+	p->time_enabled = enabled + READ_ONCE(e->child_enabled);
+	p->time_running = running + READ_ONCE(e->child_running);
 	fill_clock(p, ctx && ctx->oncpu >= 0 ? ctx->stamp : host_now());
 }
 
@@ -196,6 +196,7 @@ static void show_in_ctx(struct perf_ctx *ctx, void *arg)
 {
 	struct perf_event *e = arg;
 
+	e->page = e->ring->pages[0];
 	if (!ctx) {
 		userpage_update(e);
 		return;
@@ -239,10 +240,9 @@ static void in_ctx(struct perf_event *e, void (*fn)(struct perf_ctx *, void *))
 		fn(NULL, e);
 }
 
-/* page is e's from now on. P, m. */
-void userpage_show(struct perf_event *e, void *page)
+/* The first page of its ring is e's from now on. P, m. */
+void userpage_show(struct perf_event *e)
 {
-	e->page = page;
 	in_ctx(e, show_in_ctx);
 }
 

@@ -7,7 +7,10 @@
  * while it is between host_irq_save and host_irq_restore; IPIs, timers, overflows and irq work wait
  * until they are on again. Counters of a CPU move only when its thread says so (user code), so the
  * truth is known: one pinned, inherited event is on from the first task on, and what it says at the
- * end must be what all tasks have run, to the last one.
+ * end must be what all tasks have run (until an exec with other credentials), to the last one.
+ *
+ * Every call and every hook that can come from two CPUs at once belongs into step(): a member of a structure that
+ * no two threads touch here is one whose letter in core.h nobody checks.
  *
  *   perf-threads [-n STEPS] [-s SEED]     STEPS for each CPU
  */
@@ -25,6 +28,7 @@
 #define CPUS 4
 #define TASKS 32
 #define FDS 48
+#define MAPS 24
 #define COUNTERS 6
 #define WIDTH 24
 #define CYC 0x11
@@ -35,6 +39,7 @@ struct task {
 	u32 refs;		/* a */
 	bool used, listed;	/* table_lock */
 	bool idle;
+	bool uncounted;		/* its copy of the event that is checked was taken away */
 	int last_cpu;
 	struct task *next;	/* runnable list */
 };
@@ -43,6 +48,7 @@ struct host_file {
 	const struct host_file_ops *ops;
 	void *priv;
 	u32 refs;		/* a */
+	bool async;
 };
 
 struct call {
@@ -71,16 +77,19 @@ static struct cpu {
 	struct pmu_run run;
 	bool running;
 	u64 overflow;
-	u64 user_ran;			/* of all tasks, here */
+	bool user_open;			/* user code may read the counters */
+	u64 user_ran;			/* of all tasks that are counted, here */
 } cpus[CPUS];
 static __thread struct cpu *me;
 
 static struct task tasks[TASKS];
 static struct task *runnable;
 static struct host_file *fds[FDS], reserved;
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;	/* tasks, runnable, fds */
+static struct mapping { struct host_file *f; struct host_map_req req; } maps[MAPS];
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;	/* tasks, runnable, fds, maps */
 static u32 last_tid = 100, finished;
 static long allocs;
+static s64 pages;		/* charged for rings (a) */
 static u32 steps = 4000;
 
 void assert_failed(const char *what, const char *file, int line)
@@ -92,10 +101,14 @@ void assert_failed(const char *what, const char *file, int line)
 #define CHECK(c) HOST_ASSERT(c)
 
 #ifndef NO_TSAN
-/* gcc calls these for volatile accesses (READ_ONCE, WRITE_ONCE): not a race by declaration. */
-#define VOLATILE(n) void __tsan_volatile_read##n(void *p) { (void)p; }			\
-	void __tsan_volatile_write##n(void *p) { (void)p; }
-VOLATILE(1) VOLATILE(2) VOLATILE(4) VOLATILE(8)
+/*
+ * gcc calls these for volatile accesses (READ_ONCE, WRITE_ONCE). They are like relaxed atomics: no race with each
+ * other, but one with a plain access on the other side. Adding 0 is how a write looks that changes nothing yet.
+ */
+#define VOLATILE(n, type)									\
+	void __tsan_volatile_read##n(void *p) { (void)__atomic_load_n((type *)p, __ATOMIC_RELAXED); } \
+	void __tsan_volatile_write##n(void *p) { __atomic_fetch_add((type *)p, 0, __ATOMIC_RELAXED); }
+VOLATILE(1, u8) VOLATILE(2, u16) VOLATILE(4, u32) VOLATILE(8, u64)
 #endif
 
 static u32 rnd(u32 n)
@@ -215,6 +228,8 @@ int host_call_on_cpu(u32 cpu, void (*fn)(void *), void *arg)
 	struct call c = { fn, arg, false, NULL };
 
 	CHECK(!me->irq_off);
+	if (cpu >= CPUS)
+		return -ENXIO;
 	if (cpu == me->id) {
 		u64 flags = host_irq_save();
 
@@ -341,8 +356,15 @@ void host_free(void *p)
 		__atomic_fetch_sub(&allocs, 1, __ATOMIC_RELAXED);
 	free(p);
 }
-void *host_page_alloc(void) { return NULL; }
-void host_page_free(void *p) { (void)p; }
+void *host_page_alloc(void)
+{
+	void *p = rnd(300) ? aligned_alloc(4096, 4096) : NULL;
+
+	if (p)
+		__atomic_fetch_add(&allocs, 1, __ATOMIC_RELAXED);
+	return p ? memset(p, 0, 4096) : NULL;
+}
+void host_page_free(void *p) { host_free(p); }
 
 /* --- tasks and files ----------------------------------------------------------------------- */
 
@@ -446,7 +468,7 @@ struct host_file *host_file_new(const struct host_file_ops *ops, void *priv)
 	struct host_file *f = host_zalloc(sizeof(*f));
 
 	if (f)
-		*f = (struct host_file){ ops, priv, 1 };
+		*f = (struct host_file){ ops, priv, 1, !rnd(4) };
 	return f;
 }
 void host_fd_install(int fd, struct host_file *f) { set_fd(fd, f); }
@@ -477,9 +499,12 @@ void host_file_put(struct host_file *f)
 static int p_init(struct pmu *pmu, struct perf_hw *hw, const struct perf_event_attr *a,
 		  const struct perf_hw_target *t, struct perf_why *why)
 {
-	(void)pmu, (void)t;
+	(void)pmu;
 	if (a->type != PERF_TYPE_RAW)
 		return perf_refuse(why, -ENOENT, "type", a->type, "not here");
+	if (a->config1 && !t->task)
+		return perf_refuse(why, -EINVAL, "config1", a->config1, "user reads are for tasks");
+	hw->flags = a->config1 ? PERF_HW_USER_READ : 0;
 	hw->config = a->config;
 	hw->counters = BIT(COUNTERS) - 1;
 	return 0;
@@ -537,19 +562,39 @@ static void p_resume(struct pmu *pmu, const struct pmu_run *run)
 	me->running = run->counters != 0;
 }
 static void p_online(struct pmu *pmu) { (void)pmu; }
+static void p_user_access(struct pmu *pmu, bool open, u64 used)
+{
+	(void)pmu;
+	CHECK(me->irq_off);
+	for (u32 i = 0; i < COUNTERS; i++)
+		CHECK(!open || !(used & BIT(i)) || me->c[i].hw);
+	me->user_open = open;
+}
+static u32 p_user_index(const struct pmu *pmu, const struct perf_hw *hw)
+{
+	(void)pmu;
+	return (u32)hw->counter + 1;
+}
+static u8 p_user_width(const struct pmu *pmu, const struct perf_hw *hw)
+{
+	(void)pmu, (void)hw;
+	return WIDTH;
+}
 static const struct pmu_ops pmu_ops = {
 	.event_init = p_init, .choose = p_choose, .width = p_width, .program = p_program,
 	.stop = p_stop, .read = p_read, .write = p_write, .pause = p_pause, .resume = p_resume,
-	.cpu_online = p_online,
+	.cpu_online = p_online, .user_access = p_user_access, .user_index = p_user_index,
+	.user_width = p_user_width,
 };
-static struct pmu pmu = { .name = "threads", .ops = &pmu_ops, .cpus = BIT(CPUS) - 1,
+static struct pmu pmu = { .name = "threads", .ops = &pmu_ops, .cpus = BIT(CPUS + 1) - 1,
 			  .counters = BIT(COUNTERS) - 1 };
 
 /* User code of the running task. */
 static void run_user(u32 n)
 {
-	if (!me->curr->idle)
+	if (!me->curr->idle && !me->curr->uncounted)
 		me->user_ran += n;
+	CHECK(!me->curr->idle || !me->user_open);
 	for (u32 i = 0; me->running && i < COUNTERS; i++)
 		if (me->run.counters & BIT(i)) {
 			me->c[i].value += n;
@@ -591,7 +636,8 @@ static void op_fork(void)
 
 	if (!t)
 		return;
-	if (perf_fork(t, rnd(2))) {
+	t->uncounted = me->curr->uncounted;
+	if (perf_fork(t, rnd(4))) {
 		host_task_put(t);
 		return;
 	}
@@ -600,6 +646,7 @@ static void op_fork(void)
 		host_task_put(t);
 		return;
 	}
+	perf_forked(t);
 	make_runnable(t);
 }
 
@@ -623,29 +670,85 @@ static struct host_file *random_file(void)
 	return host_fd_get(1 + (int)rnd(FDS - 1), &perf_file_ops, &unused);
 }
 
-static void op_open(void)
+/* One that lives, or has just ended. */
+static int random_tid(void)
+{
+	int tid = 0;
+
+	pthread_mutex_lock(&table_lock);
+	for (int n = 0; n < 8 && !tid; n++) {
+		const struct task *t = &tasks[rnd(TASKS)];
+
+		tid = t->used ? (int)t->tid : 0;
+	}
+	pthread_mutex_unlock(&table_lock);
+	return tid;
+}
+
+static void choose_sampling(struct perf_event_attr *a)
+{
+	static const u64 fields[] = {
+		PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_SAMPLE_READ | PERF_SAMPLE_TID,
+		PERF_SAMPLE_ID, PERF_SAMPLE_CPU, PERF_SAMPLE_PERIOD, PERF_SAMPLE_CALLCHAIN,
+	};
+
+	for (u32 i = 0; i < ARRAY_SIZE(fields); i++)
+		a->sample_type |= rnd(2) ? fields[i] : 0;
+	a->sample_id_all = rnd(2);
+	a->freq = !rnd(3);
+	a->sample_period = a->freq ? 1 + rnd(5000) : 1000 + rnd(100000);
+	a->watermark = rnd(2);
+	a->wakeup_events = rnd(3);
+	a->sigtrap = a->remove_on_exec && !rnd(2);
+}
+
+static void choose_records(struct perf_event_attr *a)
+{
+	a->mmap = !rnd(4);
+	a->mmap2 = !rnd(4);
+	a->comm = !rnd(4);
+	a->task = !rnd(4);
+	a->namespaces = !rnd(8);
+	a->context_switch = !rnd(10);
+	a->write_backward = !rnd(10);
+}
+
+static struct perf_event_attr random_attr(bool wide)
 {
 	struct perf_event_attr a = { .size = sizeof(a), .type = PERF_TYPE_RAW, .config = CYC };
-	bool wide = !rnd(6);
-	int group = !rnd(3) ? 1 + (int)rnd(FDS - 1) : -1;
 
 	if (!rnd(3)) {
 		a.type = PERF_TYPE_SOFTWARE;
-		a.config = rnd(4);
+		a.config = rnd(5);
+	} else {
+		a.config1 = !rnd(6);
 	}
 	a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	a.read_format |= rnd(4) ? 0 : PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST;
 	a.disabled = rnd(2);
-	a.inherit = rnd(2);
+	a.inherit = !wide && rnd(2);
+	a.inherit_thread = a.inherit && !rnd(4);
 	a.enable_on_exec = !rnd(4);
 	a.remove_on_exec = !a.enable_on_exec && !rnd(6);
 	a.inherit_stat = !rnd(10);
-	a.context_switch = !rnd(10);
+	a.pinned = !wide && !rnd(12);	/* a CPU's would push out the event that is checked */
+	a.exclusive = !a.pinned && !rnd(20);
+	choose_records(&a);
 	if (!rnd(3))
-		a.sample_period = 1000 + rnd(100000);
-	if (wide)
-		a.inherit = 0;
-	(void)sys_perf_event_open((u64)&a, wide ? -1 : rnd(2) ? 0 : 100 + (int)rnd(60),
-				  wide || !rnd(3) ? (int)rnd(CPUS) : -1, group, 0);
+		choose_sampling(&a);
+	return a;
+}
+
+static void op_open(void)
+{
+	bool wide = !rnd(6);
+	int group = !rnd(3) ? 1 + (int)rnd(FDS - 1) : -1;
+	struct perf_event_attr a = random_attr(wide);
+	u64 flags = group < 0 || rnd(6) ? 0 : PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP;
+
+	/* The last CPU exists and is off: ENODEV for its own events, a task's may wait for it. */
+	(void)sys_perf_event_open((u64)&a, wide ? -1 : rnd(2) ? 0 : random_tid(),
+				  wide || !rnd(3) ? (int)rnd(CPUS + 1) : -1, group, flags);
 }
 
 static void op_close(void)
@@ -666,30 +769,125 @@ static void op_close(void)
 static void op_ioctl(void)
 {
 	static const u32 cmd[] = {
-		PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_ENABLE,
-		PERF_EVENT_IOC_RESET, PERF_EVENT_IOC_PERIOD, PERF_EVENT_IOC_REFRESH,
+		PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_RESET,
+		PERF_EVENT_IOC_PERIOD, PERF_EVENT_IOC_REFRESH, PERF_EVENT_IOC_SET_OUTPUT,
+		PERF_EVENT_IOC_PAUSE_OUTPUT, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, PERF_EVENT_IOC_ID,
 	};
+	struct perf_event_attr a = { .size = sizeof(a), .type = PERF_TYPE_RAW };
 	struct host_file *f = random_file();
-	u32 which = rnd(6);
-	u64 value = 1000 + rnd(50000);
+	u32 which = cmd[rnd(ARRAY_SIZE(cmd))];
+	u64 value = 1000 + rnd(50000), arg = rnd(2);
 
 	if (!f)
 		return;
-	(void)f->ops->ioctl(f->priv, cmd[which],
-			    which == 4 ? (u64)&value : which == 5 ? 3 : rnd(2));
+	if (which == PERF_EVENT_IOC_PERIOD || which == PERF_EVENT_IOC_ID)
+		arg = (u64)&value;
+	else if (which == PERF_EVENT_IOC_REFRESH)
+		arg = 3;
+	else if (which == PERF_EVENT_IOC_SET_OUTPUT)
+		arg = rnd(4) ? 1 + rnd(FDS - 1) : UINT64_MAX;
+	else if (which == PERF_EVENT_IOC_MODIFY_ATTRIBUTES)
+		arg = (u64)&a;
+	(void)f->ops->ioctl(f->priv, which, arg);
 	host_file_put(f);
 }
 
 static void op_read(void)
 {
 	struct host_file *f = random_file();
-	u64 b[3];
+	u64 b[3 + 3 * FDS];
 
 	if (!f)
 		return;
-	if (f->ops->read(f->priv, (u64)b, sizeof(b)) == sizeof(b))
+	/* one: value, enabled, running; a group: number, enabled, running */
+	if (f->ops->read(f->priv, (u64)b, sizeof(b)) >= 24)
 		CHECK(b[2] <= b[1]);
 	host_file_put(f);
+}
+
+/* --- mappings: their reader moves the tail and believes nothing else ------------------------- */
+
+static struct mapping swap_map(u32 i, struct mapping m)
+{
+	struct mapping old;
+
+	pthread_mutex_lock(&table_lock);
+	old = maps[i];
+	maps[i] = m;
+	pthread_mutex_unlock(&table_lock);
+	return old;
+}
+
+static void unmap(struct mapping m)
+{
+	if (!m.f)
+		return;
+	m.f->ops->munmap(m.f->priv, &m.req);
+	host_file_put(m.f);
+}
+
+static void op_map(void)
+{
+	static const u32 size[] = { 1, 2, 3, 5, 9 };
+	struct mapping m = { random_file(), { 0, size[rnd(ARRAY_SIZE(size))], true, rnd(4) } };
+	void *const *pages;
+
+	if (!m.f)
+		return;
+	if (m.f->ops->mmap(m.f->priv, &m.req, &pages)) {
+		host_file_put(m.f);
+		return;
+	}
+	if (m.req.writable) {
+		struct perf_event_mmap_page *p = pages[0];
+
+		__atomic_store_n(&p->data_tail, rnd(2) ? __atomic_load_n(&p->data_head, __ATOMIC_ACQUIRE) : rnd(9999),
+				 __ATOMIC_RELEASE);
+	}
+	unmap(swap_map(rnd(MAPS), m));
+}
+
+/* --- what is not about one event -------------------------------------------------------------- */
+
+static void op_sysctl(void)
+{
+	static const struct { const char *name; int value[3]; } row[] = {
+		{ "perf_user_access", { 0, 1, 1 } }, { "perf_mux_jitter", { 0, 5, 77 } },
+		{ "perf_event_max_sample_rate", { 4000, 100000, 100000 } },
+		{ "perf_cpu_time_max_percent", { 25, 100, 50 } }, { "perf_event_mlock_kb", { 0, 516, 516 } },
+		{ "perf_event_paranoid", { -1, 2, 3 } }, { "perf_event_max_stack", { 10, 127, 127 } },
+	};
+	u32 i = rnd(ARRAY_SIZE(row));
+	char text[1024];
+
+	for (struct perf_sysctl *s = perf_sysctls; s->name; s++)
+		if (!strcmp(s->name, row[i].name))
+			(void)perf_sysctl_set(s, row[i].value[rnd(3)]);
+	if (!rnd(4))
+		(void)perf_sysfs_write(1, 1, rnd(2) ? "1" : "2");
+	(void)perf_sysfs_read(1, rnd(3), text, sizeof(text));
+	(void)perf_stats_text(text, sizeof(text));
+	(void)perf_refusal_text(me->curr, text, sizeof(text));
+}
+
+static void op_hooks(void)
+{
+	struct perf_mapping m = { .start = 4096, .len = 4096, .prot = 5, .path = "a.out" };
+
+	perf_comm(me->curr);
+	if (perf_wants_mmap())
+		perf_mmap(&m);
+	(void)perf_user_read_trap();
+	for (u32 id = PERF_COUNT_SW_PAGE_FAULTS; id < PERF_COUNT_SW_MAX; id++)
+		perf_sw_event(id, 1, rnd(2) ? (struct pt_regs *)1 : NULL, 0);
+}
+
+static void op_exec(void)
+{
+	bool other_rights = !rnd(4) && me->curr->tid != 101;
+
+	perf_exec(other_rights);
+	me->curr->uncounted |= other_rights;
 }
 
 static void op_poll(void)
@@ -710,20 +908,21 @@ static void step(void)
 		return;
 	}
 	perf_sw_event(PERF_COUNT_SW_PAGE_FAULTS, 1, (struct pt_regs *)1, 0);
-	switch (rnd(16)) {
+	switch (rnd(20)) {
 	case 0: case 1: case 2: op_open(); break;
 	case 3: case 4: op_close(); break;
 	case 5: case 6: case 7: op_ioctl(); break;
 	case 8: case 9: op_read(); break;
 	case 10: op_poll(); break;
 	case 11: case 12: op_fork(); break;
-	case 13:
-		perf_exec(false);
-		break;
+	case 13: op_exec(); break;
 	case 14:
 		if (me->curr->tid != 101)	/* it would switch off the one that is checked */
 			perf_prctl(rnd(2));
 		break;
+	case 15: case 16: op_map(); break;
+	case 17: unmap(swap_map(rnd(MAPS), (struct mapping){ NULL })); break;
+	case 18: rnd(2) ? op_sysctl() : op_hooks(); break;
 	default:
 		if (rnd(2) && me->curr->tid != 101)
 			exit_now();
@@ -752,6 +951,8 @@ static void finish(void)
 		printf("  counted %lu, ran %lu\n", b[0], ran);
 	CHECK(b[0] == ran);
 	CHECK(b[1] == b[2]);
+	for (u32 m = 0; m < MAPS; m++)
+		unmap(swap_map(m, (struct mapping){ NULL }));
 	for (int fd = 0; fd < FDS; fd++)
 		if ((f = set_fd(fd, NULL)))
 			host_file_put(f);
@@ -837,7 +1038,10 @@ int main(int argc, char **argv)
 	for (u32 i = 0; i < CPUS; i++)
 		pthread_join(cpus[i].thread, NULL);
 	CHECK(finished == CPUS && !perf_stats.events && !perf_stats.contexts && !perf_stats.tasks);
-	CHECK(!perf_stats.buckets && !allocs && !perf_switch_users);
+	CHECK(!perf_stats.buckets && !perf_stats.rings && !perf_stats.pages && !pages && !allocs);
+	CHECK(!perf_switch_users && !perf_mmap_users);
+	for (u32 i = 0; i < CPUS; i++)
+		CHECK(!perf_tick_users[i] && !perf_cpus[i].throttled && !perf_cpus[i].tick_events);
 	printf("perf-threads: seed %u passed: %lu switches (%lu of families), %lu remote calls\n",
 	       seed, perf_stats.switches, perf_stats.family_switches, perf_stats.remote_calls);
 	return 0;
@@ -856,7 +1060,7 @@ int host_snprintf(char *buf, size_t size, const char *fmt, ...)
 	va_end(ap);
 	return n;
 }
-u32 host_nr_cpus(void) { return CPUS; }
+u32 host_nr_cpus(void) { return CPUS + 1; }	/* the last is off for ever */
 bool host_cpu_online(u32 cpu) { return cpu < CPUS; }
 void host_tick_hold(void) {}
 void host_tick_release(void) {}
@@ -868,14 +1072,13 @@ void host_waitq_wake(host_waitq *q, u32 mask)
 }
 void host_poll_wait(struct host_poll *p, host_waitq *q) { (void)p, (void)q; }
 void host_file_sigio(struct host_file *f, bool hup) { (void)f, (void)hup; }
-bool host_file_async(const struct host_file *f) { (void)f; return false; }
+bool host_file_async(const struct host_file *f) { return f->async; }
 void host_sigtrap(u64 addr, u32 type, u64 data) { (void)addr, (void)type, (void)data; }
 bool host_capable(enum host_cap cap) { (void)cap; return true; }
 bool host_may_observe(struct task *t) { (void)t; return true; }
 int host_exec_guard(struct task *t) { (void)t; return 0; }
 void host_exec_unguard(struct task *t) { (void)t; }
 u64 host_memlock_limit(void) { return 0; }
-static s64 pages;
 struct host_user *host_user_get(void) { return (struct host_user *)&pages; }
 void host_user_put(struct host_user *u) { (void)u; }
 s64 *host_user_locked_pages(struct host_user *u) { (void)u; return &pages; }
@@ -895,7 +1098,7 @@ u64 host_regs_sp(const struct pt_regs *regs) { (void)regs; return 0; }
 u64 host_regs_get(const struct pt_regs *regs, u32 nr) { (void)regs; return nr; }
 u64 host_regs_mask(void) { return BIT(33) - 1; }
 u64 host_regs_extended(void) { return 1ULL << 46; }
-const struct pt_regs *host_irq_regs(void) { return NULL; }
+const struct pt_regs *host_irq_regs(void) { return me->curr->idle ? NULL : (struct pt_regs *)1; }
 const struct pt_regs *host_here_regs(void) { return NULL; }
 struct pt_regs *host_task_user_regs(struct task *t) { (void)t; return NULL; }
 u32 host_callchain_kernel(const struct pt_regs *regs, u64 *ips, u32 max)
