@@ -153,7 +153,7 @@ static void part_from_task(struct perf_ctx *ctx, void *arg)
 	if (*was_in) {
 		ctx_clock(ctx);
 		pc->task_ctx = NULL;
-		ctx->oncpu = -1;
+		WRITE_ONCE(ctx->oncpu, -1);
 	}
 	ctx->dead = true;
 	__atomic_store_n(&(*host_task_slot(ctx->task))->ctx, NULL, __ATOMIC_RELEASE);

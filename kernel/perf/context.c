@@ -4,8 +4,9 @@
  *
  * A context is in on a CPU or out. A CPU's own context is in for ever; a task's is in while the task
  * runs. That decides who owns the state of its events: in - the CPU it is in on, with IRQs off; out -
- * whoever holds ctx->lock. oncpu changes only under the lock, so ctx_call can decide under it where
- * to work: here, or by an IPI on the CPU that has it, and again if it has moved meanwhile.
+ * whoever holds ctx->lock. Only the CPU that a context is in on takes it out, so what is in here stays
+ * while IRQs are off, and needs no lock. Else ctx_call decides under the lock where to work: here, or by an
+ * IPI on the CPU that has it, and again if it has moved meanwhile.
  *
  * The clock. time advances while the context is in. A bucket (events of one CPU filter) has its
  * own, which advances while the context is in on that CPU.
@@ -78,7 +79,7 @@ void ctx_clock_at(struct perf_ctx *ctx, u64 now)
 /* Bring the clock up to the present. c. */
 void ctx_clock(struct perf_ctx *ctx)
 {
-	ASSERT_PERF(ctx_owned(ctx));
+	ASSERT_HOT(ctx_owned(ctx));
 	if (ctx->oncpu >= 0)
 		ctx_clock_at(ctx, host_now());
 }
@@ -106,16 +107,12 @@ static void try_call(void *arg)
 	host_spin_unlock(&ctx->lock);
 }
 
-/*
- * Run fn(ctx, arg) as the owner of ctx: IRQs off, on the CPU it is in on, or with it kept out. The
- * caller's mutex keeps ctx alive. P, m.
- */
-void ctx_call(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void *arg)
+/* ctx is out, or was in elsewhere when we looked. */
+static noinline void call_elsewhere(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void *arg)
 {
 	struct ctx_request r = { ctx, fn, arg, -1 };
 	u64 flags = host_irq_save();
 
-	ASSERT_PERF(host_mutex_held(&perf_mutex));
 	try_call(&r);
 	host_irq_restore(flags);
 	while (r.elsewhere >= 0) {
@@ -124,6 +121,23 @@ void ctx_call(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void 
 		if (host_call_on_cpu((u32)r.elsewhere, try_call, &r))
 			ASSERT_PERF(!"context in on a CPU that is off");
 	}
+}
+
+/*
+ * Run fn(ctx, arg) as the owner of ctx: IRQs off, on the CPU it is in on, or with it kept out. The
+ * caller's mutex keeps ctx alive. P, m.
+ */
+void ctx_call(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void *arg)
+{
+	u64 flags = host_irq_save();
+	bool here = READ_ONCE(ctx->oncpu) == (int)host_cpu();
+
+	ASSERT_HOT(host_mutex_held(&perf_mutex));
+	if (likely(here))
+		fn(ctx, arg);
+	host_irq_restore(flags);
+	if (!here)
+		call_elsewhere(ctx, fn, arg);
 }
 
 /* The bucket for events with this filter, made if need be. NULL: no memory. P, m. */
@@ -163,10 +177,10 @@ static struct perf_bucket *bucket_here(struct perf_ctx *ctx, u32 cpu)
 /* Link e into ctx. mc, after ctx_clock. */
 void ctx_add_event(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucket *b)
 {
-	ASSERT_PERF(ctx_owned(ctx) && !e->ctx);
+	ASSERT_HOT(ctx_owned(ctx) && !e->ctx);
 	if (!ctx->here && ctx->oncpu >= 0)
 		ctx->here = bucket_here(ctx, (u32)ctx->oncpu);
-	WRITE_ONCE(e->ctx, ctx);
+	WRITE_ONCE(e->ctx, ctx);	/* event_try_here looks at it from anywhere */
 	e->bucket = b;
 	list_add_tail(&e->ctx_node, &ctx->events);
 	ctx->nr_events++;
@@ -184,8 +198,8 @@ void ctx_del_event(struct perf_event *e)
 {
 	struct perf_ctx *ctx = e->ctx;
 
-	ASSERT_PERF(ctx_owned(ctx) && !is_placed(e) && !e->group.listed);
-	ASSERT_PERF(!e->soft_listed && !e->clock_listed && !e->throttled);
+	ASSERT_HOT(ctx_owned(ctx) && !is_placed(e) && !e->group.listed);
+	ASSERT_HOT(!e->soft_listed && !e->clock_listed && !e->throttled);
 	list_del(&e->ctx_node);
 	userpage_forget(e);
 	ctx->nr_events--;
@@ -218,7 +232,7 @@ bool ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now)
 	ASSERT_PERF(ctx->oncpu < 0);
 	dead = ctx->dead;
 	if (likely(!dead)) {
-		ctx->oncpu = (int)pc->id;
+		WRITE_ONCE(ctx->oncpu, (int)pc->id);
 		ctx->stamp = now;
 		ctx->here = bucket_here(ctx, pc->id);
 	}
@@ -237,7 +251,7 @@ bool ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now)
 /* It stops: everything of it leaves the counters of this CPU. o. */
 void ctx_out(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now)
 {
-	ASSERT_PERF(pc->task_ctx == ctx && ctx->oncpu == (int)pc->id && host_irqs_off());
+	ASSERT_HOT(pc->task_ctx == ctx && ctx->oncpu == (int)pc->id && host_irqs_off());
 	ctx_clock_at(ctx, now);
 	for (u32 i = 0; i < perf_nr_pmus; i++)
 		if (!list_empty(&pc->pmu[i].active) && !park_out(&pc->pmu[i], ctx))
@@ -249,7 +263,7 @@ void ctx_out(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now)
 	pc->stale &= ~STALE_TASK;
 	pc->task_ctx = NULL;
 	host_spin_lock(&ctx->lock);
-	ctx->oncpu = -1;
+	WRITE_ONCE(ctx->oncpu, -1);
 	ctx->here = NULL;
 	host_spin_unlock(&ctx->lock);
 }

@@ -24,6 +24,9 @@
 #include <perch/perf.h>
 
 #define ASSERT_PERF(cond)	HOST_ASSERT(cond)
+/* On paths of a hundred instructions: the switch, a read, an overflow. The simulator and DEBUG builds of the
+ * kernel check these as well. */
+#define ASSERT_HOT(cond)	HOST_ASSERT_HOT(cond)
 
 extern host_mutex perf_mutex;	/* README "Locks": who exists, who belongs to whom */
 
@@ -284,6 +287,12 @@ static inline bool ctx_owned(const struct perf_ctx *ctx)
 				   (ctx->oncpu < 0 && host_spin_held(&ctx->lock)));
 }
 
+/* Is ctx, which may be a dead pointer or NULL, in on this CPU? O. */
+static inline bool ctx_is_here(const struct perf_cpu *pc, const struct perf_ctx *ctx)
+{
+	return ctx && (ctx == pc->task_ctx || ctx == &pc->ctx);
+}
+
 /* attr.c */
 int attr_copy_in(u64 uattr, struct perf_event_attr *attr, struct perf_why *why);
 int attr_validate(struct perf_event_attr *attr, struct perf_why *why);
@@ -322,9 +331,16 @@ u64 event_run_clock(const struct perf_event *e);	/* c */
 void group_settle(struct perf_event *leader);
 void event_set_state(struct perf_event *e, enum perf_state state);
 void event_relist(struct perf_event *e);
-void event_enable(struct perf_event *e);	/* m: in its context, wherever that is */
-void event_disable(struct perf_event *e);
-void event_reset(struct perf_event *e);
+/*
+ * fn(ctx, arg) as the owner of e's context ctx. _do: wherever the context is, ctx NULL if e has none (P, m).
+ * _try_here: only if the context is in on this CPU and e has no copies, for then the CPU owns all of it and
+ * no lock is needed; false: fn has not run (P, e is kept by its file).
+ */
+typedef void event_fn(struct perf_ctx *ctx, void *arg);
+void event_do(struct perf_event *e, event_fn *fn, void *arg);
+bool event_try_here(struct perf_event *e, event_fn *fn, void *arg);
+/* What they can do to an event, which is the argument. An event without a context keeps its state. c. */
+event_fn event_enable, event_disable, event_reset;
 void event_set_period(struct perf_event *e, u64 period);
 void event_refresh(struct perf_event *e, u32 n);
 void event_disable_here(struct perf_event *e);	/* interrupt, O */

@@ -102,7 +102,7 @@ void count_start(struct perf_cpu_pmu *pp, struct perf_event *e)
 {
 	struct perf_hw *hw = &e->hw;
 
-	ASSERT_PERF(hw->counter >= 0 && !pp->slot[hw->counter] && !(pp->used & hw->taken));
+	ASSERT_HOT(hw->counter >= 0 && !pp->slot[hw->counter] && !(pp->used & hw->taken));
 	if (unlikely(hw->width_on != hw->counter)) {
 		hw->width_on = (s8)hw->counter;
 		hw->width = pp->pmu->ops->width(pp->pmu, hw, hw->counter);
@@ -123,7 +123,7 @@ void count_stop(struct perf_cpu_pmu *pp, struct perf_event *e)
 {
 	struct perf_hw *hw = &e->hw;
 
-	ASSERT_PERF(pp->slot[hw->counter] == e);
+	ASSERT_HOT(pp->slot[hw->counter] == e);
 	count_fold(e, pp->pmu->ops->stop(pp->pmu, hw));
 	pp->slot[hw->counter] = NULL;
 	pp->used &= ~hw->taken;
@@ -142,14 +142,14 @@ void count_stop(struct perf_cpu_pmu *pp, struct perf_event *e)
 /* Add what a running counter has counted so far. o, on its CPU. */
 void count_read(struct perf_event *e)
 {
-	ASSERT_PERF(this_perf_cpu()->pmu[e->pmu->index].slot[e->hw.counter] == e);
+	ASSERT_HOT(this_perf_cpu()->pmu[e->pmu->index].slot[e->hw.counter] == e);
 	count_fold(e, e->pmu->ops->read(e->pmu, &e->hw));
 }
 
 /* The rest of the period has changed: load it. o, PMU paused. */
 void count_reload(struct perf_event *e)
 {
-	ASSERT_PERF(this_perf_cpu()->pmu[e->pmu->index].paused);
+	ASSERT_HOT(this_perf_cpu()->pmu[e->pmu->index].paused);
 	e->hw.prev = start_value(e);
 	e->pmu->ops->write(e->pmu, &e->hw, e->hw.prev);
 }
@@ -159,7 +159,7 @@ void count_pause(struct perf_event *e)
 {
 	struct perf_cpu_pmu *pp = &this_perf_cpu()->pmu[e->pmu->index];
 
-	ASSERT_PERF(pp->paused);
+	ASSERT_HOT(pp->paused);
 	count_read(e);
 	pp->run.counters &= ~e->hw.taken;
 	pp->run.interrupts &= ~e->hw.taken;
@@ -208,7 +208,7 @@ void perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs)
 	bool timed = READ_ONCE(cputime_allowed);
 	u64 start = timed ? host_now() : 0;
 
-	ASSERT_PERF(host_irqs_off());
+	ASSERT_HOT(host_irqs_off());
 	count_touch(pp);
 	for (; counters; counters &= counters - 1)
 		overflowed(pp, (u32)__builtin_ctzll(counters), regs);

@@ -83,7 +83,7 @@ void event_restamp(struct perf_event *e)
 /* Bring the totals up to the context's clock. c, after ctx_clock. */
 void event_settle(struct perf_event *e)
 {
-	ASSERT_PERF(ctx_owned(e->ctx));
+	ASSERT_HOT(ctx_owned(e->ctx));
 	if (is_enabled(e))
 		e->enabled += e->ctx->time - e->estamp;
 	if (is_running(e)) {
@@ -93,7 +93,7 @@ void event_settle(struct perf_event *e)
 		if (e->kind == PERF_KIND_CLOCK)
 			e->count += ran;
 	}
-	ASSERT_PERF(e->running <= e->enabled);
+	ASSERT_HOT(e->running <= e->enabled);
 	event_restamp(e);
 }
 
@@ -141,8 +141,8 @@ void event_relist(struct perf_event *e)
 /* Change the state. An event that stops being ON has been evicted before. c, after ctx_clock. */
 void event_set_state(struct perf_event *e, enum perf_state state)
 {
-	ASSERT_PERF(state >= PERF_ON || !is_placed(e));
-	ASSERT_PERF(state >= PERF_ON || !is_leader(e) || !e->group.placed);
+	ASSERT_HOT(state >= PERF_ON || !is_placed(e));
+	ASSERT_HOT(state >= PERF_ON || !is_leader(e) || !e->group.placed);
 	if (is_leader(e))
 		group_settle(e);
 	else
@@ -151,7 +151,29 @@ void event_set_state(struct perf_event *e, enum perf_state state)
 	group_relist(e->leader);
 }
 
-static void enable_in_ctx(struct perf_ctx *ctx, void *arg)
+void event_do(struct perf_event *e, event_fn *fn, void *arg)
+{
+	if (e->ctx)
+		ctx_call(e->ctx, fn, arg);
+	else
+		fn(NULL, arg);
+}
+
+/* Whoever wants to change the context, to move e or to free either has to come to this CPU first, by an
+ * interrupt. Copies are another matter: they are in the contexts of other tasks. */
+bool event_try_here(struct perf_event *e, event_fn *fn, void *arg)
+{
+	u64 flags = host_irq_save();
+	struct perf_ctx *ctx = READ_ONCE(e->ctx);
+	bool here = !e->attr.inherit && ctx_is_here(this_perf_cpu(), ctx);
+
+	if (likely(here))
+		fn(ctx, arg);
+	host_irq_restore(flags);
+	return here;
+}
+
+void event_enable(struct perf_ctx *ctx, void *arg)
 {
 	struct perf_event *e = arg;
 
@@ -167,7 +189,7 @@ static void enable_in_ctx(struct perf_ctx *ctx, void *arg)
 	userpage_update(e);
 }
 
-static void disable_in_ctx(struct perf_ctx *ctx, void *arg)
+void event_disable(struct perf_ctx *ctx, void *arg)
 {
 	struct perf_event *e = arg;
 
@@ -190,8 +212,8 @@ void event_disable_here(struct perf_event *e)
 	struct perf_cpu *pc = this_perf_cpu();
 	struct perf_ctx *ctx = READ_ONCE(e->ctx);	/* if it is in elsewhere, it may change */
 
-	if (ctx && (ctx == &pc->ctx || ctx == pc->task_ctx) && e->disarmed)
-		disable_in_ctx(ctx, e);
+	if (ctx_is_here(pc, ctx) && e->disarmed)
+		event_disable(ctx, e);
 }
 
 struct refresh {
@@ -204,7 +226,7 @@ static void refresh_in_ctx(struct perf_ctx *ctx, void *arg)
 	struct refresh *r = arg;
 
 	r->e->budget += r->n;
-	enable_in_ctx(ctx, r->e);
+	event_enable(ctx, r->e);
 }
 
 /* n more overflows, then off. P, m. */
@@ -212,49 +234,23 @@ void event_refresh(struct perf_event *e, u32 n)
 {
 	struct refresh r = { e, n };
 
-	if (e->ctx)
-		ctx_call(e->ctx, refresh_in_ctx, &r);
-}
-
-static void reset_in_ctx(struct perf_ctx *ctx, void *arg)
-{
-	struct perf_event *e = arg;
-
-	ctx_clock(ctx);
-	event_settle(e);
-	if (is_placed(e))
-		count_read(e);
-	HOST_PAUSE("reset");
-	e->count = 0;
-	userpage_update(e);
-}
-
-static void reset_gone(struct perf_event *e)
-{
-	e->count = 0;
-	userpage_update(e);
-}
-
-/* The three below: P, m. An event without a context keeps its state. */
-void event_enable(struct perf_event *e)
-{
-	if (e->ctx)
-		ctx_call(e->ctx, enable_in_ctx, e);
-}
-
-void event_disable(struct perf_event *e)
-{
-	if (e->ctx)
-		ctx_call(e->ctx, disable_in_ctx, e);
+	event_do(e, refresh_in_ctx, &r);
 }
 
 /* Clears the event's own count, neither times nor what exited copies left. */
-void event_reset(struct perf_event *e)
+void event_reset(struct perf_ctx *ctx, void *arg)
 {
-	if (e->ctx)
-		ctx_call(e->ctx, reset_in_ctx, e);
-	else
-		reset_gone(e);
+	struct perf_event *e = arg;
+
+	if (ctx) {
+		ctx_clock(ctx);
+		event_settle(e);
+		if (is_placed(e))
+			count_read(e);
+		HOST_PAUSE("reset");
+	}
+	e->count = 0;
+	userpage_update(e);
 }
 
 struct period_change {

@@ -3,20 +3,21 @@
  * The file of an event: ioctl, poll, mmap, release; read is in read.c.
  *
  * Everything that changes an event of a family is done to the root and to every live copy.
- * perf_mutex is held over the whole operation, so no fork can slip in between.
+ * perf_mutex is held over the whole operation, so no fork can slip in between. An event that is never copied
+ * and whose context is in on this CPU needs neither (event_try_here).
  */
 #include "core.h"
 
-static void family(struct perf_event *root, void (*fn)(struct perf_event *))
+static void family(struct perf_event *root, event_fn *fn)
 {
 	struct perf_event *c;
 
-	fn(root);
+	event_do(root, fn, root);
 	list_for_each(c, &root->children, child_node)
-		fn(c);
+		event_do(c, fn, c);
 }
 
-static void for_group_or_one(struct perf_event *e, bool whole, void (*fn)(struct perf_event *))
+static void for_group_or_one(struct perf_event *e, bool whole, event_fn *fn)
 {
 	struct perf_event *m, *leader = e->leader;
 
@@ -62,8 +63,10 @@ static long ioctl_modify(struct perf_event *e, u64 arg)
 	return attr.type != type_of(e) ? -EINVAL : -EOPNOTSUPP;	/* breakpoints only, on Linux */
 }
 
-static long ioctl_state(struct perf_event *e, u64 arg, void (*fn)(struct perf_event *))
+static long ioctl_state(struct perf_event *e, u64 arg, event_fn *fn)
 {
+	if (!(arg & PERF_IOC_FLAG_GROUP) && event_try_here(e, fn, e))
+		return 0;
 	host_mutex_lock(&perf_mutex);
 	for_group_or_one(e, arg & PERF_IOC_FLAG_GROUP, fn);
 	host_mutex_unlock(&perf_mutex);

@@ -46,7 +46,7 @@ void group_requeue(struct perf_event *leader)
  * the group is not placed. */
 void group_join(struct perf_event *leader, struct perf_event *e)
 {
-	ASSERT_PERF(!leader->group.placed && !e->group.listed && is_leader(leader));
+	ASSERT_HOT(!leader->group.placed && !e->group.listed && is_leader(leader));
 	group_settle(leader);
 	list_add_tail(&e->group_node, &leader->group.members);
 	e->leader = leader;
@@ -100,7 +100,7 @@ void group_leave(struct perf_event *e)
 {
 	struct perf_event *leader = e->leader, *m, *tmp;
 
-	ASSERT_PERF(!leader->group.placed);
+	ASSERT_HOT(!leader->group.placed);
 	if (leader != e) {
 		list_del(&e->group_node);
 		leader->group.nr--;

@@ -30,6 +30,8 @@
  *                           perf: NULL in a new task, not copied by fork, only perf writes it (A)
  *   HOST_MAX_CPUS           <= 64
  *   HOST_ASSERT(cond)       stops the machine if cond is false
+ *   HOST_ASSERT_HOT(cond)   the same on a path where the test would be a good part of the work: a build
+ *                           that is not for finding faults may leave it out
  *   HOST_PAUSE(name)        a place where tests may hold whoever comes by (any context); else nothing
  */
 #ifndef PERF_HOST_H

@@ -41,7 +41,7 @@ static inline bool choose_one(const struct perf_event *e, u64 *free, s16 *counte
 
 	if (c < 0)
 		return false;
-	ASSERT_PERF(*taken & (1ULL << c) && !(*taken & ~*free));
+	ASSERT_HOT(*taken & (1ULL << c) && !(*taken & ~*free));
 	*free &= ~*taken;
 	*counter = (s16)c;
 	return true;
@@ -113,7 +113,7 @@ static bool group_place(struct perf_cpu_pmu *pp, struct perf_event *leader)
 	struct perf_event *e;
 	bool clocks = false;
 
-	ASSERT_PERF(!leader->group.placed && leader->group.listed && leader->group.pmu == pp->pmu);
+	ASSERT_HOT(!leader->group.placed && leader->group.listed && leader->group.pmu == pp->pmu);
 	if (pp->exclusive || (leader->attr.exclusive && !list_empty(&pp->active)))
 		return false;
 	if (!reserve(leader, pp->pmu->counters & ~pp->used))
@@ -163,7 +163,7 @@ static void group_off(struct perf_cpu_pmu *pp, struct perf_event *leader)
 	struct perf_event *e;
 	bool clocks = false;
 
-	ASSERT_PERF(leader->group.placed && leader->ctx->oncpu == (int)pp->cpu->id);
+	ASSERT_HOT(leader->group.placed && leader->ctx->oncpu == (int)pp->cpu->id);
 	count_touch(pp);
 	for_each_member(e, leader) {
 		stop_running(e, now);
@@ -346,7 +346,7 @@ void resched_ctx(struct perf_ctx *ctx, struct pmu *pmu)
 
 	if (ctx->oncpu < 0)
 		return;
-	ASSERT_PERF(ctx->oncpu == (int)pc->id);
+	ASSERT_HOT(ctx->oncpu == (int)pc->id);
 	if (pmu)
 		place_pass(pc, pmu->index, ctx);
 	cpu_commit(pc);

@@ -29,7 +29,7 @@ void queue_insert(struct perf_event *leader, bool keep_order)
 	struct list *q = queue_of(leader), *at = q->prev;
 	struct perf_event *last = entry(at, q);
 
-	ASSERT_PERF(ctx_owned(leader->ctx) && !leader->group.listed && is_leader(leader));
+	ASSERT_HOT(ctx_owned(leader->ctx) && !leader->group.listed && is_leader(leader));
 	if (!keep_order)
 		leader->group.order = max_t(u64, host_now(), last ? last->group.order + 1 : 0);
 	while (at != q && entry(at, q)->group.order > leader->group.order)
@@ -41,7 +41,7 @@ void queue_insert(struct perf_event *leader, bool keep_order)
 
 void queue_remove(struct perf_event *leader)
 {
-	ASSERT_PERF(ctx_owned(leader->ctx) && leader->group.listed && !leader->group.placed);
+	ASSERT_HOT(ctx_owned(leader->ctx) && leader->group.listed && !leader->group.placed);
 	list_del(&leader->group.node);
 	leader->group.listed = false;
 	leader->ctx->nr_groups[leader->group.pmu->index]--;

@@ -5,6 +5,9 @@
  * Totals are the event's own, those of its live copies, and what exited copies left. Each context
  * is asked once, as its owner: all values and times of a group are one snapshot of that context.
  * Exits and forks wait at perf_mutex meanwhile, so nobody is counted twice or missed.
+ *
+ * A program that reads what it counts itself goes a shorter way: without copies the only context is the one
+ * that is in on this CPU, which owns it while IRQs are off, and no lock is taken.
  */
 #include "core.h"
 
@@ -20,57 +23,46 @@ size_t read_size_for(u64 read_format, u32 nr)
 	return read_format & PERF_FORMAT_GROUP ? 8 + head + nr * each : head + each;
 }
 
+/* --- one event ----------------------------------------------------------------------------------------- */
+
 struct read_one {
 	struct perf_event *e;
 	u64 count, enabled, running;
 };
 
-static void refresh(struct perf_event *e)
-{
-	event_settle(e);
-	if (is_placed(e))
-		count_read(e);
-}
-
 static void one_in_ctx(struct perf_ctx *ctx, void *arg)
 {
 	struct read_one *r = arg;
+	struct perf_event *e = r->e;
 
 	if (ctx) {
 		ctx_clock(ctx);
-		refresh(r->e);
+		event_settle(e);
+		if (is_placed(e))
+			count_read(e);
 	}
-	r->count += r->e->count;
-	r->enabled += r->e->enabled;
-	r->running += r->e->running;
+	r->count += e->count;
+	r->enabled += e->enabled;
+	r->running += e->running;
 }
 
 static void add_one(struct read_one *r, struct perf_event *e)
 {
 	r->e = e;
-	if (e->ctx)
-		ctx_call(e->ctx, one_in_ctx, r);
-	else
-		one_in_ctx(NULL, r);
+	event_do(e, one_in_ctx, r);
 }
 
-/* Number of u64 put into out (at least 5). m. */
-static u32 read_single(struct perf_event *e, u64 *out)
+/* Number of u64 put into out (at least 5). */
+static u32 put_one(const struct read_one *r, const struct perf_event *e, u64 *out)
 {
-	struct read_one r = { e, e->child_count, e->child_enabled, e->child_running };
 	u64 rf = e->attr.read_format;
-	struct perf_event *c;
 	u32 n = 0;
 
-	add_one(&r, e);
-	HOST_PAUSE("read");
-	list_for_each(c, &e->children, child_node)
-		add_one(&r, c);
-	out[n++] = r.count;
+	out[n++] = r->count;
 	if (rf & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		out[n++] = r.enabled;
+		out[n++] = r->enabled;
 	if (rf & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		out[n++] = r.running;
+		out[n++] = r->running;
 	if (rf & PERF_FORMAT_ID)
 		out[n++] = e->id;
 	if (rf & PERF_FORMAT_LOST)
@@ -78,37 +70,73 @@ static u32 read_single(struct perf_event *e, u64 *out)
 	return n;
 }
 
+/* Number of u64 put into out. m. */
+static u32 read_single(struct perf_event *e, u64 *out)
+{
+	struct read_one r = { e, e->child_count, e->child_enabled, e->child_running };
+	struct perf_event *c;
+
+	add_one(&r, e);
+	HOST_PAUSE("read");
+	list_for_each(c, &e->children, child_node)
+		add_one(&r, c);
+	return put_one(&r, e, out);
+}
+
+/* --- a group --------------------------------------------------------------------------------------------- */
+
 struct read_group {
 	struct perf_event *leader;	/* of this member of the family */
 	u64 read_format;
-	u64 *out;			/* the group's values are added here */
-	u32 n;
+	u64 *out;			/* the group's values go here */
+	u32 n;				/* words of them */
 };
+
+/* Of the times the leader's alone are shown; clocks are made of time. c, after ctx_clock. */
+static void group_refresh(struct perf_event *leader)
+{
+	struct perf_event *e;
+
+	for_each_member(e, leader) {
+		if (e == leader || e->kind == PERF_KIND_CLOCK)
+			event_settle(e);
+		if (is_placed(e))
+			count_read(e);
+	}
+}
+
+/* sum: add to what stands there, the values of other members of the family; else it is the first. */
+static inline __attribute__((always_inline)) void put_group(struct read_group *r, bool sum)
+{
+	struct perf_event *e, *leader = r->leader;
+	u64 rf = r->read_format, *out = r->out + 1;
+
+#define PUT(v) (*out = (v) + (sum ? *out : 0), out++)
+	r->out[0] = leader->group.nr;
+	if (rf & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		PUT(leader->enabled + leader->child_enabled);
+	if (rf & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		PUT(leader->running + leader->child_running);
+	for_each_member(e, leader) {
+		PUT(e->count + e->child_count);
+		if (rf & PERF_FORMAT_ID)
+			*out++ = e->root->id;
+		if (rf & PERF_FORMAT_LOST)
+			*out++ = __atomic_load_n(&e->root->lost, __ATOMIC_RELAXED);
+	}
+#undef PUT
+	r->n = (u32)(out - r->out);
+}
 
 static void group_in_ctx(struct perf_ctx *ctx, void *arg)
 {
 	struct read_group *r = arg;
-	struct perf_event *e, *leader = r->leader;
-	u64 rf = r->read_format;
-	u32 n = 1;
 
 	if (ctx) {
 		ctx_clock(ctx);
-		for_each_member(e, leader)
-			refresh(e);
+		group_refresh(r->leader);
 	}
-	if (rf & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		r->out[n++] += leader->enabled + leader->child_enabled;
-	if (rf & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		r->out[n++] += leader->running + leader->child_running;
-	for_each_member(e, leader) {
-		r->out[n++] += e->count + e->child_count;
-		if (rf & PERF_FORMAT_ID)
-			r->out[n++] = e->root->id;
-		if (rf & PERF_FORMAT_LOST)
-			r->out[n++] = __atomic_load_n(&e->root->lost, __ATOMIC_RELAXED);
-	}
-	r->n = n;
+	put_group(r, true);
 }
 
 static int add_group(struct read_group *r, struct perf_event *leader)
@@ -120,31 +148,60 @@ static int add_group(struct read_group *r, struct perf_event *leader)
 			       leader->group.nr != root->group.nr))
 		return -ECHILD;
 	r->leader = leader;
-	if (leader->ctx)
-		ctx_call(leader->ctx, group_in_ctx, r);
-	else
-		group_in_ctx(NULL, r);
+	event_do(leader, group_in_ctx, r);
 	return 0;
 }
 
-/* Number of u64 put into out, or -ECHILD. m. */
+/* Number of u64 put into out, which is zeroed, or -ECHILD. m. */
 static long read_whole_group(struct perf_event *e, u64 *out)
 {
 	struct read_group r = { e->leader, e->attr.read_format, out, 0 };
 	struct perf_event *leader = e->leader, *c;
 	int err;
 
-	out[0] = leader->group.nr;
 	err = add_group(&r, leader);
 	list_for_each(c, &leader->children, child_node)
 		err = err ? err : add_group(&r, c);
 	return err ? err : (long)r.n;
 }
 
-#define SMALL 32	/* u64 that fit on the stack */
+/* --- read(2) --------------------------------------------------------------------------------------------- */
 
-/* Bytes read, 0 for a pinned event in ERROR, or -errno. P, without the mutex. */
-long read_event(struct perf_event *e, u64 buf, size_t size)
+#define SMALL 32	/* u64 that fit on the stack */
+#define AWAY 1		/* it takes the mutex; no read is of one byte */
+
+static void group_here(struct perf_ctx *ctx, void *arg)
+{
+	struct read_group *r = arg;
+
+	r->leader = r->leader->leader;
+	if (read_size_for(r->read_format, r->leader->group.nr) > SMALL * 8)
+		return;
+	ctx_clock(ctx);
+	group_refresh(r->leader);
+	put_group(r, false);
+}
+
+/* The short way, as read_event without the copy to the user; AWAY: there is none. P. */
+static long read_here(struct perf_event *e, u64 *out, size_t size)
+{
+	struct read_group g = { e, e->attr.read_format, out, 0 };
+	struct read_one r = { e, 0, 0, 0 };
+	bool group = e->attr.read_format & PERF_FORMAT_GROUP;
+	u32 n;
+
+	if (READ_ONCE(e->state) == PERF_ERROR)
+		return 0;
+	if (!(group ? event_try_here(e, group_here, &g) : event_try_here(e, one_in_ctx, &r)))
+		return AWAY;
+	n = group ? g.n : put_one(&r, e, out);
+	if (unlikely(!n))
+		return AWAY;	/* a large group */
+	return n * 8 <= size ? (long)n * 8 : -ENOSPC;
+}
+
+/* The long way: a family, or a context that is not in on this CPU. */
+static noinline long read_anywhere(struct perf_event *e, u64 buf, size_t size)
 {
 	bool group = e->attr.read_format & PERF_FORMAT_GROUP;
 	u64 small[SMALL] = { 0 }, *out = small;
@@ -180,4 +237,15 @@ long read_event(struct perf_event *e, u64 buf, size_t size)
 	if (out != small)
 		host_free(out);
 	return n;
+}
+
+/* Bytes read, 0 for a pinned event in ERROR, or -errno. P, without the mutex. */
+long read_event(struct perf_event *e, u64 buf, size_t size)
+{
+	u64 small[SMALL];
+	long n = read_here(e, small, size);
+
+	if (unlikely(n == AWAY))
+		return read_anywhere(e, buf, size);
+	return n > 0 && host_copy_to_user(buf, small, (size_t)n) ? -EFAULT : n;
 }

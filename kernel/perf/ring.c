@@ -194,7 +194,7 @@ bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size)
 {
 	u64 head, next;	/* an inner writer may be further than next by the end */
 
-	ASSERT_PERF(host_irqs_off() && !(size & 7) && size);
+	ASSERT_HOT(host_irqs_off() && !(size & 7) && size);
 	if (!r->nr_pages || READ_ONCE(r->paused))
 		return false;
 	enter(r, w);
@@ -254,7 +254,7 @@ struct ring_at ring_words(struct ring_at a, const u64 *from, u32 n)
 
 void ring_bytes(struct ring_write *w, const void *p, u32 n)
 {
-	ASSERT_PERF(!(n & 7));
+	ASSERT_HOT(!(n & 7));
 	w->to = ring_words(w->to, p, n / 8);
 }
 

@@ -93,7 +93,7 @@ void perf_sched_switch_slow(struct task *prev, struct task *next, bool preempt, 
 	struct perf_task *pp, *np;
 	struct perf_ctx *a, *b;
 
-	ASSERT_PERF(host_irqs_off());
+	ASSERT_HOT(host_irqs_off());
 	if (unlikely(!pc->online))
 		return;
 	STAT_INC(switches);

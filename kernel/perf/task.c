@@ -272,15 +272,16 @@ void perf_exec(bool privileged)
 long perf_prctl(bool enable)
 {
 	struct perf_task *pt = peek(host_current());
+	event_fn *fn = enable ? event_enable : event_disable;
 	struct perf_event *e, *c;
 
 	if (!pt)
 		return 0;
 	host_mutex_lock(&perf_mutex);
 	list_for_each(e, &pt->owned, owner_node) {
-		enable ? event_enable(e) : event_disable(e);
+		event_do(e, fn, e);
 		list_for_each(c, &e->children, child_node)
-			enable ? event_enable(c) : event_disable(c);
+			event_do(c, fn, c);
 	}
 	host_mutex_unlock(&perf_mutex);
 	return 0;

@@ -197,6 +197,29 @@ TEST(read_formats)
 	sim_end();
 }
 
+/* The counts of clocks are times, which a read of the group brings up to the present; the leader's are shown. */
+TEST(read_group_with_a_clock)
+{
+	struct perf_event_attr a = raw(CYC);
+	u64 b[6];
+	int l;
+
+	begin(32);
+	a.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	l = self(a);
+	member(sw(PERF_COUNT_SW_TASK_CLOCK), l);
+	for (u64 n = 1; n <= 3; n++) {
+		sim_advance(100);
+		CHECK_EQ(sim_read(l, b, sizeof(b)), 5 * 8);
+		CHECK_EQ(b[0], 2);
+		CHECK_EQ(b[1], 100 * n);
+		CHECK_EQ(b[2], 100 * n);
+		CHECK_EQ(b[3], 100 * n);
+		CHECK_EQ(b[4], 100 * n);
+	}
+	sim_end();
+}
+
 TEST(software)
 {
 	struct task *t, *u;

@@ -7,6 +7,7 @@
 
 #define HOST_MAX_CPUS 8
 #define HOST_ASSERT(c) ((c) ? (void)0 : sim_assert_failed(#c, __FILE__, __LINE__))
+#define HOST_ASSERT_HOT(c) HOST_ASSERT(c)
 #define HOST_PAUSE(name) ((void)0)
 void sim_assert_failed(const char *what, const char *file, int line) __attribute__((noreturn));
 
