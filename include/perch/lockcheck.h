@@ -16,7 +16,7 @@
 struct mutex;
 #ifdef PERCH_LOCKCHECK
 
-#define LOCK_SUBCLASSES	3
+#define LOCK_SUBCLASSES	6
 
 struct lock_class {
 	const char *name;	/* as written where it is initialised; NULL: a static lock */

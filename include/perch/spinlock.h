@@ -35,7 +35,8 @@ static inline void spin_init_class(spinlock *l, struct lock_class *class)
 
 bool spin_trylock(spinlock *l);
 void spin_lock(spinlock *l);
-/* The second lock of a class, where the callers have an order (say which at the call). sub 1 or 2. */
+/* The second lock of a class, where the callers have an order (say which at the call). sub: 1 to
+ * LOCK_SUBCLASSES - 1. */
 void spin_lock_nested(spinlock *l, u32 sub);
 void spin_unlock(spinlock *l);
 void irq_state_bad(const char *what) __noreturn;

@@ -128,6 +128,7 @@ struct task {
 	int mempolicy; u64 mempolicy_nodes;
 	char *perf_refusal;		/* text of the last refused perf_event_open, or NULL (o) */
 	bool in_execve;
+	u8 epoll_depth;		/* locks of epoll instances that it holds, one above the other; own task */
 	bool frozen_stop;		/* stopped by job control (s) */
 	struct task *free_next;		/* list of dead tasks that wait to be freed */
 #ifdef PERCH_LOCKCHECK

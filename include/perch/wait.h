@@ -41,6 +41,8 @@ void waitq_add(struct waitq *q, struct wait_entry *w);
 void waitq_remove(struct waitq *q, struct wait_entry *w);
 /* Wake all non-exclusive waiters and up to nr exclusive ones (0: all). Any context. */
 void wake_up_nr(struct waitq *q, int nr, void *key);
+/* A wake-up under another queue's lock, from its wait_entry.func; sub as in spin_lock_nested. */
+void wake_up_nested(struct waitq *q, int nr, void *key, u32 sub);
 static inline void wake_up_all(struct waitq *q) { wake_up_nr(q, 0, NULL); }
 static inline void wake_up_one(struct waitq *q) { wake_up_nr(q, 1, NULL); }
 /* With a poll mask as key: waiters that asked for other events are left asleep. */
@@ -109,7 +111,8 @@ struct mutex {
 #ifdef PERCH_LOCKCHECK
 #define mutex_init(m)	mutex_init_class(m, LOCK_CLASS(#m))
 void mutex_init_class(struct mutex *m, struct lock_class *class);
-/* The second mutex of a class, where the callers have an order (say which at the call). sub 1 or 2. */
+/* The second mutex of a class, where the callers have an order (say which at the call). sub: 1 to
+ * LOCK_SUBCLASSES - 1. */
 void mutex_lock_nested(struct mutex *m, u32 sub);
 #else
 void mutex_init(struct mutex *m);

@@ -10,6 +10,10 @@
  * order: epoll_mutex (which items exist, of all instances), ep->mtx (one harvest at a time),
  * ep->lock (spin, IRQs off: the ready list, because wake-ups come from anywhere). User memory is
  * touched under none.
+ *
+ * Instances watch instances, MAX_NESTS deep and never in a circle. Asking goes down: the mtx of the
+ * instance above is held when the one below is taken. Waking goes up: the poll_wq of the instance below
+ * is held when the one above is woken.
  */
 #include "internal.h"
 
@@ -57,7 +61,20 @@ struct item {
 };
 
 static struct mutex epoll_mutex = MUTEX_INIT(epoll_mutex);
+static u8 wake_depth[NR_CPUS];	/* hooks that run one in the other; own CPU, IRQs off */
 static const struct file_ops epoll_ops;
+
+static void ep_lock(struct epoll *ep)
+{
+	mutex_lock_nested(&ep->mtx, current->epoll_depth);
+	current->epoll_depth++;
+}
+
+static void ep_unlock(struct epoll *ep)
+{
+	current->epoll_depth--;
+	mutex_unlock(&ep->mtx);
+}
 
 static struct list *bucket(struct epoll *ep, struct file *f, int fd)
 {
@@ -89,16 +106,17 @@ static bool make_ready(struct item *it)
 	return waitq_active(&ep->wq);
 }
 
-static void wake_waiters(struct epoll *ep)
+/* depth: hooks around this one. */
+static void wake_waiters(struct epoll *ep, u32 depth)
 {
 	wake_up_one(&ep->wq);
-	wake_up_poll(&ep->poll_wq, POLLIN | POLLRDNORM);
+	wake_up_nested(&ep->poll_wq, 1, (void *)(unsigned long)(POLLIN | POLLRDNORM), depth);
 }
 
 static bool hook_wake(struct wait_entry *w, void *key)
 {
 	struct item *it = container_of(w, struct hook, w)->item;
-	u32 events = READ_ONCE(it->events);
+	u32 events = READ_ONCE(it->events), depth;
 	bool woke;
 
 	if (!(events & ~CONTROL_BITS))
@@ -106,7 +124,9 @@ static bool hook_wake(struct wait_entry *w, void *key)
 	if (key && !((unsigned long)key & events))
 		return false;
 	woke = make_ready(it);
-	wake_waiters(it->ep);
+	depth = wake_depth[cpu_id()]++;
+	wake_waiters(it->ep, depth);
+	wake_depth[cpu_id()]--;
 	return woke || !w->exclusive;
 }
 
@@ -185,7 +205,7 @@ static int add_item(struct epoll *ep, struct file *f, int fd, const struct epoll
 	t.item = it;
 	if (file_poll(f, &t.pt) & it->events & ~CONTROL_BITS) {
 		make_ready(it);
-		wake_waiters(ep);
+		wake_waiters(ep, 0);
 	}
 	if (!it->no_memory)
 		return 0;
@@ -207,7 +227,7 @@ static int modify_item(struct epoll *ep, struct file *f, int fd, const struct ep
 	smp_mb();
 	if (item_state(it)) {
 		make_ready(it);
-		wake_waiters(ep);
+		wake_waiters(ep, 0);
 	}
 	return 0;
 }
@@ -301,7 +321,7 @@ static int harvest(struct epoll *ep, struct epoll_event_abi *out, int max)
 	struct item *it;
 	int n = 0;
 
-	mutex_lock(&ep->mtx);
+	ep_lock(ep);
 	take_ready(ep, &todo);
 	while (n < max && (it = pop(ep, &todo))) {
 		u32 events = item_state(it);
@@ -315,7 +335,7 @@ static int harvest(struct epoll *ep, struct epoll_event_abi *out, int max)
 			make_ready(it);
 	}
 	give_back(ep, &todo);
-	mutex_unlock(&ep->mtx);
+	ep_unlock(ep);
 	if (!list_empty(&ep->ready))
 		wake_up_one(&ep->wq);
 	return n;
@@ -329,7 +349,7 @@ static u32 epoll_poll(struct file *f, struct poll_table *pt)
 	u32 mask = 0;
 
 	poll_wait(f, &ep->poll_wq, pt);
-	mutex_lock(&ep->mtx);
+	ep_lock(ep);
 	take_ready(ep, &todo);
 	while (!mask && (it = pop(ep, &todo))) {
 		if (item_state(it)) {
@@ -338,7 +358,7 @@ static u32 epoll_poll(struct file *f, struct poll_table *pt)
 		}
 	}
 	give_back(ep, &todo);
-	mutex_unlock(&ep->mtx);
+	ep_unlock(ep);
 	return mask;
 }
 
@@ -349,11 +369,11 @@ static void epoll_release(struct file *f)
 	struct epoll *ep = f->priv;
 
 	mutex_lock(&epoll_mutex);
-	mutex_lock(&ep->mtx);
+	ep_lock(ep);
 	for (u32 b = 0; b < BUCKETS; b++)
 		while (!list_empty(&ep->items[b]))
 			remove_item(list_first(&ep->items[b], struct item, hash));
-	mutex_unlock(&ep->mtx);
+	ep_unlock(ep);
 	mutex_unlock(&epoll_mutex);
 	kfree(ep);
 }
@@ -365,9 +385,9 @@ void epoll_file_gone(struct file *f)
 		struct item *it = list_first(&f->epitems, struct item, file_node);
 		struct epoll *ep = it->ep;
 
-		mutex_lock(&ep->mtx);
+		ep_lock(ep);
 		remove_item(it);
-		mutex_unlock(&ep->mtx);
+		ep_unlock(ep);
 	}
 	mutex_unlock(&epoll_mutex);
 }
@@ -465,9 +485,9 @@ static int epoll_change(struct file *epf, int op, struct file *f, int fd,
 	mutex_lock(&epoll_mutex);
 	err = op == CTL_ADD ? check_nesting(ep, f) : 0;
 	if (!err) {
-		mutex_lock(&ep->mtx);
+		ep_lock(ep);
 		err = change_locked(ep, op, f, fd, ev);
-		mutex_unlock(&ep->mtx);
+		ep_unlock(ep);
 	}
 	mutex_unlock(&epoll_mutex);
 	return err;

@@ -71,8 +71,14 @@ static void wake_locked(struct waitq *q, int nr, void *key)
 
 void wake_up_nr(struct waitq *q, int nr, void *key)
 {
-	u64 flags = spin_lock_irqsave(&q->lock);
+	wake_up_nested(q, nr, key, 0);
+}
 
+void wake_up_nested(struct waitq *q, int nr, void *key, u32 sub)
+{
+	u64 flags = irq_save();
+
+	spin_lock_nested(&q->lock, sub);
 	wake_locked(q, nr, key);
 	spin_unlock_irqrestore(&q->lock, flags);
 }

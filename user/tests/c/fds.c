@@ -214,6 +214,39 @@ CHECK(select_sets)
 	val("as sleep", select(0, NULL, NULL, NULL, &tv));
 }
 
+/* A pipe below instances that watch each other. */
+CHECK(epoll_nested)
+{
+	struct epoll_event ev = {EPOLLIN, {.u64 = 1}}, got[4];
+	int ep[7], p[2], made = 0;
+	char c;
+
+	ok("pipe", pipe(p));
+	for (int i = 0; i < 7; i++) {
+		ep[i] = epoll_create1(0);
+		if (val("add", epoll_ctl(ep[i], EPOLL_CTL_ADD, i ? ep[i - 1] : p[0], &ev)) == 0 && made == i)
+			made++;
+	}
+	val("itself", epoll_ctl(ep[0], EPOLL_CTL_ADD, ep[0], &ev));
+	val("a circle", epoll_ctl(ep[0], EPOLL_CTL_ADD, ep[2], &ev));
+	val("empty", epoll_wait(ep[made - 1], got, 4, 0));
+	pid_t pid = fork();
+	if (pid == 0) {
+		sleep_ms(50);
+		_exit(write(p[1], "x", 1) != 1);
+	}
+	val("woken through all", epoll_wait(ep[made - 1], got, 4, 5000));
+	val("ready", epoll_wait(ep[made - 1], got, 4, 0));
+	val("in the middle", epoll_wait(ep[1], got, 4, 0));
+	reap("writer", pid);
+	ok("read", read(p[0], &c, 1));
+	val("empty again", epoll_wait(ep[made - 1], got, 4, 0));
+	close(ep[1]);
+	write(p[1], "x", 1);
+	val("cut", epoll_wait(ep[made - 1], got, 4, 0));
+	val("below the cut", epoll_wait(ep[0], got, 4, 0));
+}
+
 CHECK(epoll_level_and_edge)
 {
 	int ep = epoll_create1(0), p[2];
