@@ -35,20 +35,23 @@ int fault_in_writeable(void __user *p, size_t n);
 	size_t _n = (n);							\
 	might_fault();								\
 	kasan_check(_d, _n, true);						\
-	fail_step(FAIL_USER_COPY, user_copy_pc()) ? _n : (copy_from_user)(_d, s, _n); })
+	_n && fail_step(FAIL_USER_COPY, user_copy_pc()) ? _n : (copy_from_user)(_d, s, _n); })
 #define copy_to_user(d, s, n) ({						\
 	const void *_s = (s);							\
 	size_t _n = (n);							\
 	might_fault();								\
 	kasan_check(_s, _n, false);						\
-	fail_step(FAIL_USER_COPY, user_copy_pc()) ? _n : (copy_to_user)(d, _s, _n); })
-#define clear_user(d, n)		({ might_fault(); (clear_user)(d, n); })
+	_n && fail_step(FAIL_USER_COPY, user_copy_pc()) ? _n : (copy_to_user)(d, _s, _n); })
+#define clear_user(d, n) ({							\
+	size_t _n = (n);							\
+	might_fault();								\
+	_n && fail_step(FAIL_USER_COPY, user_copy_pc()) ? _n : (clear_user)(d, _n); })
 #define strncpy_from_user(d, s, n) ({						\
 	char *_d = (d);								\
 	size_t _n = (n);							\
 	might_fault();								\
 	kasan_check(_d, _n, true);						\
-	(strncpy_from_user)(_d, s, _n); })
+	fail_step(FAIL_USER_COPY, user_copy_pc()) ? -EFAULT : (strncpy_from_user)(_d, s, _n); })
 #define strnlen_user(s, n)		({ might_fault(); (strnlen_user)(s, n); })
 #endif
 

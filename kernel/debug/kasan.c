@@ -22,6 +22,8 @@
 #include <perch/printk.h>
 #include <string.h>
 
+#include "debug.h"
+
 #define REDZONE		0xfa
 #define FREED		0xfb
 #define FREE_PAGE	0xfc	/* and filled with POISON */
@@ -256,6 +258,7 @@ void kasan_pages_alloc(struct page *p, unsigned order)
 {
 	char *mem = page_address(p);
 
+	live_pages(1 << order);
 	if (!shadow)
 		return;
 	for (u64 off = 0; off < PAGE_SIZE << order; off += PAGE_SIZE)
@@ -268,6 +271,7 @@ void kasan_pages_free(struct page *p, unsigned order)
 {
 	void *mem = page_address(p);
 
+	live_pages(-(1 << order));
 	if (!shadow)
 		return;
 	if (unlikely(shadow_of(mem) >= FREE_PAGE))
@@ -302,6 +306,7 @@ void kasan_slab_alloc(void *obj, size_t size, u32 slot)
 {
 	struct note *n = note_of(obj, slot);
 
+	live_object(1);
 	/* The first word was the allocator's chain. */
 	check_fill(obj, 8, slot - sizeof(*n), "an object");
 	note_trace(n->allocated);
@@ -315,6 +320,7 @@ void *kasan_slab_free(void *obj, u32 slot)
 	u64 flags;
 	void *old;
 
+	live_object(-1);
 	if (!shadow)
 		return obj;
 	if (unlikely(!kasan_usable(obj, 1)))

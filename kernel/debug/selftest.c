@@ -293,6 +293,7 @@ void debug_init(void)
 	static char name[32];
 
 	failpoint_init();
+	live_init();
 	pause_init();
 	if (cmdline_get("perch.selftest", name, sizeof(name)))
 		selftest_run(name);

@@ -226,6 +226,8 @@ static int alloc_from(struct files *t, u32 from, bool cloexec)
 	u32 limit = fd_limit(), fd;
 	int err;
 
+	if (FAIL_STEP(FAIL_FD))
+		return -EMFILE;
 	spin_lock(&t->lock);
 	for (;;) {
 		fd = find_free(t, max(from, t->next));
@@ -245,8 +247,6 @@ static int alloc_from(struct files *t, u32 from, bool cloexec)
 
 int fd_alloc(u32 flags)
 {
-	if (FAIL_STEP(FAIL_FD))
-		return -EMFILE;
 	return alloc_from(current->files, 0, flags & O_CLOEXEC);
 }
 

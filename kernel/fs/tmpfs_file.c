@@ -35,7 +35,7 @@ int tmpfs_truncate(struct inode *i, loff size)
 	if (((i->seals & F_SEAL_SHRINK) && size < i->size) ||
 	    ((i->seals & F_SEAL_GROW) && size > i->size))
 		return -EPERM;
-	if (size < i->size) {
+	if (size <= i->size) {	/* equal: a write that failed or fallocate may have left pages behind the end */
 		u64 first = DIV_ROUND_UP((u64)size, PAGE_SIZE);
 
 		WRITE_ONCE(i->size, size);

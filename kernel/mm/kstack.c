@@ -21,7 +21,11 @@
 #define KSTACK_ORDER	2
 #define NR_SLOTS	16384u
 #define SLOT_SIZE	(2 * KSTACK_SIZE)
+#ifdef PERCH_DEBUG
+#define KEPT		0u		/* each fork makes one, which may fail, and each exit unmaps it */
+#else
 #define KEPT		32u		/* free stacks that stay mapped: 512 KiB */
+#endif
 #define NONE		0xffff
 _Static_assert(KSTACK_SIZE == PAGE_SIZE << KSTACK_ORDER, "a kernel stack is one block");
 
@@ -82,7 +86,7 @@ static void give_slot(u32 slot)
 static bool keep_mapped(u32 slot)
 {
 	u64 flags = spin_lock_irqsave(&lock);
-	bool keep = nr_kept < KEPT && !mem_low();
+	bool keep = nr_kept + 1 <= KEPT && !mem_low();
 
 	if (keep) {
 		push_locked(&mapped, slot);
