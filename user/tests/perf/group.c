@@ -164,3 +164,33 @@ TEST("group/software_leader", "open.group_fd", "PB-43")
 	EXPECT_IN(buf[3], 38000000, 300000000);
 	EXPECT_IN(buf[4], 15000000, buf[3] * 8 / 10);
 }
+
+/* An exclusive group has the PMU alone, and takes turns with the others. */
+TEST("group/exclusive", "attr.exclusive", "perf_event_open(2)")
+{
+	struct perf_event_attr a = attr_of(RAW_CYCLES);
+	struct times t[3];
+	int fd[3];
+
+	a.read_format = RF_TIMES;
+	a.disabled = 1;
+	for (int i = 0; i < 3; i++) {
+		a.exclusive = i == 0;
+		NEED(fd[i] = perf_open(&a, 0, -1, -1, 0));
+	}
+	u64 all = thread_cpu_ns();
+
+	for (int i = 0; i < 3; i++)
+		NEED(ioctl(fd[i], PERF_EVENT_IOC_ENABLE, 0));
+	spin_ms(200);
+	for (int i = 0; i < 3; i++) {
+		NEED(ioctl(fd[i], PERF_EVENT_IOC_DISABLE, 0));
+		t[i] = read_times(fd[i]);
+		EXPECT(t[i].running > 0, "event %d never ran", i);
+	}
+	all = thread_cpu_ns() - all;
+	for (int i = 1; i < 3; i++)
+		EXPECT(t[0].running + t[i].running <= all + all / 50,
+		       "event %d ran beside the exclusive one: %ld and %ld of %ld", i, (long)t[i].running,
+		       (long)t[0].running, (long)all);
+}

@@ -590,3 +590,30 @@ TEST("inherit/exec_setid", "attr.inherit exec", "Linux: events leave a task that
 	EXPECT(v[0] >= 618000000, "the plain program was counted for %ld", (long)v[0]);
 	EXPECT_IN(v[1], 19000000, 500000000);
 }
+
+/* Of a family the one that gains privileges leaves; what it has counted stays, and the others go on. */
+TEST("inherit/exec_setid_of_one", "attr.inherit exec", "Linux: events leave a task that gains privileges")
+{
+	struct perf_event_attr a = attr_of(TASK_CLOCK);
+	int fd;
+
+	if (geteuid())
+		test_skip("not root");
+	a.inherit = 1;
+	snprintf(setid_copy, sizeof(setid_copy), "/ptest-setid-%d", getpid());
+	copy_with_mode(setid_copy, 04755);
+	open_self(TASK_CLOCK);	/* not inherited: so the kernel does not swap the two tasks' contexts */
+	NEED(fd = perf_open(&a, 0, -1, -1, 0));
+	u64 mine = thread_cpu_ns();
+	pid_t pid = stopped_child(spin_then_setid);
+
+	EXPECT_EQ(write(wait_fd[1], "x", 1), 1);
+	reap(pid);
+	unlink(setid_copy);
+	u64 v = read_u64(fd);
+
+	mine = thread_cpu_ns() - mine;
+	EXPECT_IN(v, mine + 19000000, mine + 400000000);
+	spin_ms(20);
+	EXPECT(read_u64(fd) >= v + 19000000, "the others stand still: %ld", (long)(read_u64(fd) - v));
+}

@@ -90,3 +90,35 @@ TEST("mux/groups", "open.group_fd", "S17")
 				  buf[3] * (100 + skew_percent()) / 100);
 	}
 }
+
+/* Pinned events of the CPU go first: a task's pinned ones fail, its others wait. */
+TEST("mux/cpu_before_task", "attr.pinned open.cpu", "Linux: ctx_sched_in, the CPU's before the task's")
+{
+	struct perf_event_attr a = attr_of(RAW_CYCLES);
+	int wide[7], pinned, flexible;
+	struct times t;
+
+	int cpu = nr_cpus() - 1;
+
+	pin(cpu);
+	a.read_format = RF_TIMES;
+	a.pinned = 1;
+	for (int i = 0; i < 7; i++)
+		NEED(wide[i] = perf_open(&a, -1, cpu, -1, 0));
+	NEED(pinned = perf_open(&a, 0, -1, -1, 0));
+	a.pinned = 0;
+	NEED(flexible = perf_open(&a, 0, -1, -1, 0));
+	spin_ms(20);
+	EXPECT_EQ(read(pinned, &t, sizeof(t)), 0);
+	t = read_times(flexible);
+	EXPECT_EQ(t.running, 0);
+	EXPECT(t.enabled >= 15000000, "enabled %ld", (long)t.enabled);
+	for (int i = 0; i < 7; i++) {
+		t = read_times(wide[i]);
+		EXPECT_EQ(t.running, t.enabled);
+		EXPECT(t.value > 0, "CPU event %d counted nothing", i);
+		close(wide[i]);
+	}
+	spin_ms(5);
+	EXPECT(read_times(flexible).running > 0, "it waits although there are counters");
+}

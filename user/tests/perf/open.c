@@ -3,6 +3,7 @@
 #include "ptest.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
 TEST("open/targets", "open.pid open.cpu", "perf_event_open(2)")
 {
@@ -193,4 +194,42 @@ TEST("open/pmu_interrupt_perf", "perf record", "PB-40")
 	EXPECT(strstr(out, "PMU Hardware doesn't support sampling"), "perf record says: %s", out);
 	EXPECT_EQ(run_program(out, sizeof(out), "/bin/perf", "record", "-e", "cpu-clock", "-o", data, "true", NULL), 0);
 	unlink(data);
+}
+
+/* As many members as a read of 16 KiB can show, whatever the format of the others. */
+TEST("open/group_read_limit", "open.group_fd attr.read_format", "Linux: perf_event_validate_size")
+{
+	struct perf_event_attr a = attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	struct rlimit lim = { 4096, 4096 };
+	static u64 buf[2048 + 8];
+	int leader, n = 1;
+
+	if (setrlimit(RLIMIT_NOFILE, &lim))
+		test_skip("RLIMIT_NOFILE cannot be raised");
+	a.read_format = RF_TIMES | PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST;
+	NEED(leader = perf_open(&a, 0, -1, -1, 0));
+	while (n < 1000 && perf_open(&a, 0, -1, leader, 0) >= 0)
+		n++;
+	EXPECT_EQ(errno, E2BIG);
+	EXPECT_EQ(n, (16384 - 24) / 24);
+	a.read_format = 0;	/* it is the leader's read that would be too long */
+	EXPECT_ERR(perf_open(&a, 0, -1, leader, 0), E2BIG);
+	EXPECT_EQ(read(leader, buf, sizeof(buf)), 24 + 24 * n);
+	EXPECT_EQ(buf[0], n);
+}
+
+TEST("open/group_clock", "open.group_fd attr.use_clockid attr.clockid", "perf_event_open(2)")
+{
+	struct perf_event_attr a = attr_of(TASK_CLOCK), b = a, c = a;
+	int plain, mono;
+
+	b.use_clockid = c.use_clockid = 1;
+	b.clockid = 1;		/* MONOTONIC */
+	c.clockid = 7;		/* BOOTTIME */
+	NEED(plain = perf_open(&a, 0, -1, -1, 0));
+	NEED(mono = perf_open(&b, 0, -1, -1, 0));
+	EXPECT_ERR(perf_open(&b, 0, -1, plain, 0), EINVAL);
+	EXPECT_ERR(perf_open(&a, 0, -1, mono, 0), EINVAL);
+	EXPECT_ERR(perf_open(&c, 0, -1, mono, 0), EINVAL);
+	EXPECT(perf_open(&b, 0, -1, mono, 0) >= 0, "the same clock: %s", strerror(errno));
 }
