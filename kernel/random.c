@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random bytes: a ChaCha20 key stream (RFC 8439, section 2.3) whose key is replaced by its own output
- * after every request, so that old output cannot be computed from a later state. Seeds from the
- * device tree, the RTC and timers are mixed into the key. On a virtual machine without a seed the
+ * Random bytes: a ChaCha20 key stream (RFC 8439, section 2.3). A few blocks are made at a time; their
+ * first 32 bytes become the next key, the rest is a stock that is given out and erased. So what was
+ * given out cannot be computed from a later state, and a request of a few bytes costs a copy. Seeds from
+ * the device tree, the RTC and timers are mixed into the key. On a virtual machine without a seed the
  * numbers are only as good as the timers: fine for what Perch is for, not for secrets.
  */
 #include <perch/fs.h>
@@ -12,16 +13,22 @@
 #include <perch/uaccess.h>
 #include <string.h>
 
+#define BLOCK_WORDS	16
+#define BLOCKS		4		/* of a refill */
+
 static spinlock random_lock;		/* irqsave */
 static u32 key[8];			/* random_lock */
 static u32 counter;			/* random_lock: blocks since boot */
+static u8 stock[BLOCKS * BLOCK_WORDS * 4];	/* random_lock: the last `left` bytes are unused */
+static size_t left;			/* random_lock */
 
-static u32 rotl(u32 x, int n)
+static inline u32 rotl(u32 x, int n)
 {
 	return x << n | x >> (32 - n);
 }
 
-static void quarter_round(u32 *s, int a, int b, int c, int d)
+/* Inlined with constant places, the whole state lives in registers. */
+static inline __attribute__((always_inline)) void quarter_round(u32 *s, int a, int b, int c, int d)
 {
 	s[a] += s[b]; s[d] = rotl(s[d] ^ s[a], 16);
 	s[c] += s[d]; s[b] = rotl(s[b] ^ s[c], 12);
@@ -29,39 +36,47 @@ static void quarter_round(u32 *s, int a, int b, int c, int d)
 	s[c] += s[d]; s[b] = rotl(s[b] ^ s[c], 7);
 }
 
-/* random_lock held: 64 bytes of key stream. */
-static void next_block(u32 out[16])
+static void chacha_block(const u32 in[BLOCK_WORDS], u32 out[BLOCK_WORDS])
 {
-	u32 in[16] = { 0x61707865, 0x3320646e, 0x79622d32, 0x6b206574 };
+	u32 s[BLOCK_WORDS];
+
+#pragma GCC unroll 16
+	for (int i = 0; i < BLOCK_WORDS; i++)
+		s[i] = in[i];
+	for (int i = 0; i < 10; i++) {
+		quarter_round(s, 0, 4, 8, 12);
+		quarter_round(s, 1, 5, 9, 13);
+		quarter_round(s, 2, 6, 10, 14);
+		quarter_round(s, 3, 7, 11, 15);
+		quarter_round(s, 0, 5, 10, 15);
+		quarter_round(s, 1, 6, 11, 12);
+		quarter_round(s, 2, 7, 8, 13);
+		quarter_round(s, 3, 4, 9, 14);
+	}
+#pragma GCC unroll 16
+	for (int i = 0; i < BLOCK_WORDS; i++)
+		out[i] = s[i] + in[i];
+}
+
+/* random_lock held: a new key and a full stock. */
+static noinline void refill(void)
+{
+	u32 in[BLOCK_WORDS] = { 0x61707865, 0x3320646e, 0x79622d32, 0x6b206574 };
+	u32 block[BLOCKS][BLOCK_WORDS];
 	u64 t = timer_counter();
 
 	memcpy(in + 4, key, sizeof(key));
-	in[12] = counter++;
 	memcpy(in + 13, &t, sizeof(t));
-	memcpy(out, in, sizeof(in));
-	for (int i = 0; i < 10; i++) {
-		quarter_round(out, 0, 4, 8, 12);
-		quarter_round(out, 1, 5, 9, 13);
-		quarter_round(out, 2, 6, 10, 14);
-		quarter_round(out, 3, 7, 11, 15);
-		quarter_round(out, 0, 5, 10, 15);
-		quarter_round(out, 1, 6, 11, 12);
-		quarter_round(out, 2, 7, 8, 13);
-		quarter_round(out, 3, 4, 9, 14);
+	for (int i = 0; i < BLOCKS; i++) {
+		in[12] = counter++;
+		chacha_block(in, block[i]);
 	}
-	for (int i = 0; i < 16; i++)
-		out[i] += in[i];
-}
-
-/* random_lock held. */
-static void rekey(void)
-{
-	u32 block[16];
-
-	next_block(block);
 	memcpy(key, block, sizeof(key));
+	memcpy(stock, block, sizeof(stock));
+	left = sizeof(stock) - sizeof(key);
 }
 
+/* What is given out afterwards depends on the seed. */
 void random_add(const void *seed, size_t n)
 {
 	const u8 *p = seed;
@@ -70,26 +85,29 @@ void random_add(const void *seed, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		((u8 *)key)[i % sizeof(key)] ^= p[i];
 		if (i % sizeof(key) == sizeof(key) - 1)
-			rekey();
+			refill();
 	}
-	rekey();
+	refill();
 	spin_unlock_irqrestore(&random_lock, flags);
 }
 
 void random_bytes(void *buf, size_t n)
 {
-	u32 block[16];
 	u8 *p = buf;
 
 	while (n) {
-		size_t k = min_t(size_t, n, sizeof(block));
 		u64 flags = spin_lock_irqsave(&random_lock);
+		size_t k;
+		u8 *from;
 
-		next_block(block);
-		if (k == n)
-			rekey();
+		if (!left)
+			refill();
+		k = min(n, left);
+		from = stock + sizeof(stock) - left;
+		memcpy(p, from, k);
+		memset(from, 0, k);
+		left -= k;
 		spin_unlock_irqrestore(&random_lock, flags);
-		memcpy(p, block, k);
 		p += k;
 		n -= k;
 	}
