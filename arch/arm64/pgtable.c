@@ -8,6 +8,10 @@
  * entry that replaces or restricts another needs TLBI and DSB ISH, both inner shareable, so no
  * interrupts to other CPUs. An entry may not change its address directly while valid (break before
  * make): write 0, flush, write the new one.
+ *
+ * Tables are nearly empty: a stack, a few pages of a program. So the struct page of a table has a bit for
+ * each group of eight entries, set before one of them is used and never cleared; a walk looks only into
+ * those groups. Whoever is given a place to write an entry to has had it marked (pgt_entry, pgt_mark).
  */
 #include <asm/cpu.h>
 #include <asm/pgtable.h>
@@ -22,6 +26,7 @@
 
 #define LEVELS		4
 #define ENTRIES		512
+#define GROUP		(ENTRIES / 64)	/* entries for each bit of page.used */
 #define level_shift(l)	(PAGE_SHIFT + 9 * (LEVELS - 1 - (l)))
 #define FLUSH_ALL_PAGES	128	/* from here on one TLBI by ASID is cheaper than one per page */
 
@@ -132,24 +137,51 @@ void pgt_free(struct pgtable *t)
 	t->root = NULL;
 }
 
+/* Entries [first, last] of a table: the bits of their groups. */
+static u64 groups(u64 first, u64 last)
+{
+	return ~0UL << first / GROUP & ~0UL >> (63 - last / GROUP);
+}
+
+static void mark(u64 *e, u64 bits)
+{
+	struct page *p = virt_to_page(e);
+
+	WRITE_ONCE(p->used, p->used | bits);
+}
+
+static u64 place(const pte *p)
+{
+	return ((u64)p & ~PAGE_MASK) / sizeof(*p);
+}
+
+void pgt_mark(pte *first, u32 n)
+{
+	ASSERT(n && place(first) + n <= ENTRIES);
+	mark(first, groups(place(first), place(first) + n - 1));
+}
+
 pte *pgt_entry(struct pgtable *t, uaddr va, bool alloc)
 {
-	u64 *table = t->root;
+	u64 *table = t->root, *e;
 
 	for (int level = 0; level < LEVELS - 1; level++) {
-		u64 *e = &table[va >> level_shift(level) & (ENTRIES - 1)];
-
-		if (!(*e & PTE_VALID)) {
+		e = &table[va >> level_shift(level) & (ENTRIES - 1)];
+		if (unlikely(!(*e & PTE_VALID))) {
 			u64 *next = alloc ? new_table(t) : NULL;
 
 			if (!next)
 				return NULL;
+			mark(e, BIT(place(e) / GROUP));
 			dsb(ishst);	/* the zeroes before the pointer to them */
 			WRITE_ONCE(*e, virt_to_phys(next) | PTE_TABLE_BITS);
 		}
 		table = table_of(*e);
 	}
-	return &table[va >> PAGE_SHIFT & (ENTRIES - 1)];
+	e = &table[va >> PAGE_SHIFT & (ENTRIES - 1)];
+	if (alloc)
+		mark(e, BIT(place(e) / GROUP));
+	return e;
 }
 
 struct walk {
@@ -158,33 +190,34 @@ struct walk {
 	void *arg;
 };
 
-/* The last level. Most entries are absent: they go by four at a time. */
-static void walk_entries(const struct walk *w, u64 *table, uaddr base)
-{
-	u64 first = w->start > base ? (w->start - base) >> PAGE_SHIFT : 0;
-	u64 last = min((w->end - base + PAGE_SIZE - 1) >> PAGE_SHIFT, (u64)ENTRIES);
+static void walk_table(const struct walk *w, u64 *table, int level, uaddr base);
 
-	for (u64 i = first; i < last; i++) {
-		while (i + 4 <= last && !(table[i] | table[i + 1] | table[i + 2] | table[i + 3]))
-			i += 4;
-		if (i < last && pte_present(table[i]))
-			w->fn(&table[i], base + (i << PAGE_SHIFT), w->arg);
+/* Entries [from, to) of one table, which covers addresses from base on. */
+static void walk_group(const struct walk *w, u64 *table, int level, uaddr base, u64 from, u64 to)
+{
+	for (u64 i = from; i < to; i++) {
+		uaddr va = base + (i << level_shift(level));
+
+		if (!table[i])
+			continue;
+		if (level < LEVELS - 1)
+			walk_table(w, table_of(table[i]), level + 1, va);
+		else if (pte_present(table[i]))
+			w->fn(&table[i], va, w->arg);
 	}
 }
 
-/* The entries of one table, which covers addresses from base on. */
-static void walk_level(const struct walk *w, u64 *table, int level, uaddr base)
+static void walk_table(const struct walk *w, u64 *table, int level, uaddr base)
 {
-	u64 span = 1UL << level_shift(level);
-	u64 first = w->start > base ? (w->start - base) >> level_shift(level) : 0;
+	u32 shift = level_shift(level);
+	u64 first = w->start > base ? (w->start - base) >> shift : 0;
+	u64 last = min((w->end - 1 - base) >> shift, (u64)ENTRIES - 1);
+	u64 used = READ_ONCE(virt_to_page(table)->used) & groups(first, last);
 
-	for (u64 i = first; i < ENTRIES && base + i * span < w->end; i++) {
-		if (!(table[i] & PTE_VALID))
-			continue;
-		if (level == LEVELS - 2)
-			walk_entries(w, table_of(table[i]), base + i * span);
-		else
-			walk_level(w, table_of(table[i]), level + 1, base + i * span);
+	for (; used; used &= used - 1) {
+		u64 g = (u64)__builtin_ctzll(used) * GROUP;
+
+		walk_group(w, table, level, base, max(g, first), min(g + GROUP, last + 1));
 	}
 }
 
@@ -193,7 +226,8 @@ void pgt_walk(struct pgtable *t, uaddr start, uaddr end,
 {
 	struct walk w = { start, end, fn, arg };
 
-	walk_level(&w, t->root, 0, 0);
+	ASSERT(start < end);
+	walk_table(&w, t->root, 0, 0);
 }
 
 /* --- TLB and caches ---------------------------------------------------------------------- */

@@ -24,6 +24,7 @@ struct page {
 	union {
 		void *priv;	/* owner's */
 		void *slab_free; /* kmalloc private */
+		u64 used;	/* page tables: groups of entries that may be in use */
 	};
 };
 _Static_assert(sizeof(struct page) == 40, "mem_map costs 1 % of memory");

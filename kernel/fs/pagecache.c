@@ -48,20 +48,34 @@ static u64 capacity(u32 height)
 
 /* --- lookup and insertion ------------------------------------------------------------------ */
 
-static struct page *find_locked(struct inode *i, u64 index)
+/* The slots of index and those that follow it, *n of them; NULL: no page there. */
+static void **find_slots(struct inode *i, u64 index, u32 *n)
 {
 	u32 h = root_height(i->pages);
-	void *p = i->pages;
+	void **slot = &i->pages;
+	struct node *node;
 
+	*n = 1;
 	if (index >= capacity(h))
 		return NULL;
-	if (h)
-		p = root_node(p);
-	while (p && h) {
-		h--;
-		p = ((struct node *)p)->slot[index >> (h * SLOT_BITS) & (SLOTS - 1)];
+	for (node = root_node(i->pages); h; node = *slot) {
+		u32 k;
+
+		if (!node)
+			return NULL;
+		k = index >> (--h * SLOT_BITS) & (SLOTS - 1);
+		slot = &node->slot[k];
+		*n = SLOTS - k;
 	}
-	return p;
+	return slot;
+}
+
+static struct page *find_locked(struct inode *i, u64 index)
+{
+	u32 n;
+	void **slot = find_slots(i, index, &n);
+
+	return slot ? *slot : NULL;
 }
 
 static struct page *find_get(struct inode *i, u64 index)
@@ -198,11 +212,18 @@ struct page *tmpfs_page(struct inode *i, u64 index, bool create)
 
 void tmpfs_pages(struct inode *i, u64 index, u32 n, u64 want, struct page **pages)
 {
+	void **slot = NULL;
+	u32 here = 0;		/* of which slots are left in this node */
+
 	spin_lock(&i->pages_lock);
-	for (u32 k = 0; k < n; k++) {
-		pages[k] = want & BIT(k) ? find_locked(i, index + k) : NULL;
+	for (u32 k = 0; k < n; k++, here--) {
+		if (!here)
+			slot = find_slots(i, index + k, &here);
+		pages[k] = slot && want & BIT(k) ? *slot : NULL;
 		if (pages[k])
 			page_get(pages[k]);
+		if (slot)
+			slot++;
 	}
 	spin_unlock(&i->pages_lock);
 }

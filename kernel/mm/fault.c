@@ -165,6 +165,32 @@ static int fault_private_write(struct vma *v, uaddr va, pte *p)
 	return 0;
 }
 
+/* Entries q[0..n) for the pages of one file that are not NULL; takes over the references. */
+static void set_around(struct vma *v, pte *q, struct page **pages, u32 n, bool write)
+{
+	pte base = entry_base(v, write);
+	struct page *some = NULL;
+	s64 mapped = 0;
+
+	smp_wmb();
+	spin_lock(&v->mm->pt_lock);
+	for (u32 i = 0; i < n; i++) {
+		struct page *page = pages[i];
+
+		if (!page)
+			continue;
+		if (v->flags & VM_EXEC)
+			sync_instructions(page);
+		atomic_inc(&page->mapcount);
+		WRITE_ONCE(q[i], base | page_to_phys(page));
+		some = page;
+		mapped++;
+	}
+	if (some)
+		atomic_add(mm_rss(v->mm, some), mapped);	/* all are of one kind */
+	spin_unlock(&v->mm->pt_lock);
+}
+
 /*
  * Map what exists of the aligned 64 KiB around va, within the area and va's table, except va's own page:
  * that is returned (with a reference), NULL if it does not exist yet. p: va's entry.
@@ -177,7 +203,6 @@ static struct page *fault_around(struct vma *v, uaddr va, pte *p, bool write)
 	struct page *pages[AROUND], *mine;
 	u32 n = below + above;
 	pte *q = p - below;
-	pte base = entry_base(v, write);
 	u64 want = 0;
 
 	for (u32 i = 0; i < n; i++)
@@ -186,17 +211,8 @@ static struct page *fault_around(struct vma *v, uaddr va, pte *p, bool write)
 	v->ops->cached(v, vma_pgoff(v, va) - below, n, want, pages);
 	mine = pages[below];
 	pages[below] = NULL;
-	smp_wmb();
-	spin_lock(&v->mm->pt_lock);
-	for (u32 i = 0; i < n; i++) {
-		if (!pages[i])
-			continue;
-		if (v->flags & VM_EXEC)
-			sync_instructions(pages[i]);
-		count_mapped(v->mm, pages[i]);
-		WRITE_ONCE(q[i], base | page_to_phys(pages[i]));
-	}
-	spin_unlock(&v->mm->pt_lock);
+	pgt_mark(q, n);
+	set_around(v, q, pages, n, write);
 	return mine;
 }
 

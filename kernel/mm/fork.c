@@ -29,16 +29,18 @@ struct copy {
 static pte *child_entry(struct copy *c, uaddr va)
 {
 	uaddr block = ALIGN_DOWN(va, TABLE_SPAN);
+	pte *p;
 
 	if (!c->table || c->block != block) {
-		pte *p = pgt_entry(&c->to->pgt, va, true);
-
+		p = pgt_entry(&c->to->pgt, va, true);
 		if (!p)
 			return NULL;
 		c->table = (pte *)((u64)p & PAGE_MASK);
 		c->block = block;
 	}
-	return c->table + ((va - block) >> PAGE_SHIFT);
+	p = c->table + ((va - block) >> PAGE_SHIFT);
+	pgt_mark(p, 1);
+	return p;
 }
 
 static void copy_entry(pte *p, uaddr va, void *arg)

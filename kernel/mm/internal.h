@@ -103,8 +103,10 @@ struct mm *mm_alloc(void);	/* mm_create without a layout; NULL: no memory */
 
 /* --- zap.c -------------------------------------------------------------------------------------- */
 
-/* Take the pages of [start, end) out of the page table. flush: others may run on it. mm->lock held. */
-void mm_zap(struct mm *mm, uaddr start, uaddr end, bool flush);
+/* Take the pages of [start, end) out of the page table. mm->lock held. */
+void mm_zap(struct mm *mm, uaddr start, uaddr end);
+/* The same with all pages of an mm that nobody runs on any more: nothing is flushed. */
+void mm_zap_all(struct mm *mm);
 s64 *mm_rss(struct mm *mm, const struct page *p);	/* the counter for pages of p's kind */
 
 /* The same, but private copies stay. */

@@ -94,7 +94,7 @@ static int advise_area(struct mm *mm, struct vma **pv, uaddr start, uaddr end, c
 	if (a->discard) {
 		if ((v->flags & VM_SEALED) && !v->file && !(v->flags & VM_WRITE))
 			return -EPERM;
-		mm_zap(mm, start, end, true);
+		mm_zap(mm, start, end);
 	}
 	flags = (v->flags | a->set) & ~a->clear;
 	if (flags == v->flags)

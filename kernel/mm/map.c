@@ -317,7 +317,7 @@ long mm_unmap(struct mm *mm, uaddr addr, u64 len)
 	mm_note_peak(mm);
 	for (v = vma_find(mm, addr); v && v->start < end; v = next) {
 		next = vma_next(mm, v);
-		mm_zap(mm, v->start, v->end, true);
+		mm_zap(mm, v->start, v->end);
 		mm_account(mm, v->flags, -(s64)vma_pages(v));
 		vma_erase(mm, v);
 		vma_discard(mm, v);

@@ -116,9 +116,9 @@ static void unmap_everything(struct mm *mm)
 
 	mutex_lock(&mm->lock);
 	mm_note_peak(mm);
+	mm_zap_all(mm);
 	mm->rb_root = mm->last = NULL;
 	list_for_each_safe(v, next, &mm->vmas, node) {
-		mm_zap(mm, v->start, v->end, false);
 		if (v->file)
 			rmap_del(v);
 		list_del(&v->node);

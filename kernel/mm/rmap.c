@@ -79,7 +79,7 @@ static void unmap_part(struct vma *v, u64 first, u64 last, bool cows)
 	start = v->start + ((from - v->pgoff) << PAGE_SHIFT);
 	end = v->start + ((to - v->pgoff) << PAGE_SHIFT);
 	if (cows)
-		mm_zap(v->mm, start, end, true);
+		mm_zap(v->mm, start, end);
 	else
 		mm_zap_file_pages(v->mm, start, end);
 }

@@ -65,19 +65,20 @@ static void zap_entry(pte *p, uaddr va, void *arg)
 		zap_settle(z);
 }
 
-static void zap_range(struct zap *z, uaddr start, uaddr end)
+static void zap_chunk(struct zap *z, uaddr start, uaddr end)
 {
 	struct mm *mm = z->mm;
 
-	while (start < end) {
-		uaddr stop = min(end, ALIGN_DOWN(start, CHUNK) + CHUNK);
+	spin_lock(&mm->pt_lock);
+	pgt_walk(&mm->pgt, start, end, zap_entry, z);
+	zap_settle(z);
+	spin_unlock(&mm->pt_lock);
+}
 
-		spin_lock(&mm->pt_lock);
-		pgt_walk(&mm->pgt, start, stop, zap_entry, z);
-		zap_settle(z);
-		spin_unlock(&mm->pt_lock);
-		start = stop;
-	}
+static void zap_uncount(struct zap *z)
+{
+	struct mm *mm = z->mm;
+
 	if (z->anon)
 		atomic_sub(&mm->rss_anon, z->anon);
 	if (z->file)
@@ -86,23 +87,52 @@ static void zap_range(struct zap *z, uaddr start, uaddr end)
 		atomic_sub(&mm->rss_shmem, z->shmem);
 }
 
-void mm_zap(struct mm *mm, uaddr start, uaddr end, bool flush)
+static void zap_range(struct zap *z, uaddr start, uaddr end)
+{
+	while (start < end) {
+		uaddr stop = min(end, ALIGN_DOWN(start, CHUNK) + CHUNK);
+
+		zap_chunk(z, start, stop);
+		start = stop;
+	}
+	zap_uncount(z);
+}
+
+/* By hand: the array of pages need not be cleared. */
+static void zap_init(struct zap *z, struct mm *mm, bool flush)
+{
+	z->mm = mm;
+	z->n = 0;
+	z->flush = flush;
+	z->keep_anon = false;
+	z->last = 0;
+	z->anon = z->file = z->shmem = 0;
+}
+
+void mm_zap(struct mm *mm, uaddr start, uaddr end)
 {
 	struct zap z;
 
-	z.mm = mm;
-	z.n = 0;
-	z.flush = flush;
-	z.keep_anon = false;
-	z.last = 0;
-	z.anon = z.file = z.shmem = 0;
+	zap_init(&z, mm, true);
 	zap_range(&z, start, end);
+}
+
+/* One walk over all tables costs less than one for each area. */
+void mm_zap_all(struct mm *mm)
+{
+	struct zap z;
+
+	zap_init(&z, mm, false);
+	zap_chunk(&z, 0, USER_MAX);
+	zap_uncount(&z);
 }
 
 void mm_zap_file_pages(struct mm *mm, uaddr start, uaddr end)
 {
-	struct zap z = { .mm = mm, .flush = true, .keep_anon = true };
+	struct zap z;
 
+	zap_init(&z, mm, true);
+	z.keep_anon = true;
 	zap_range(&z, start, end);
 }
 

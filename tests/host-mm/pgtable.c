@@ -64,7 +64,19 @@ pte *pgt_entry(struct pgtable *t, uaddr va, bool alloc)
 			return NULL;
 		table = (u64 *)*e;
 	}
+	if (alloc)
+		pgt_mark(&table[va >> 12 & 511], 1);
 	return &table[va >> 12 & 511];
+}
+
+/* Real walks look only at groups of eight entries that were announced. */
+void pgt_mark(pte *first, u32 n)
+{
+	u64 at = ((u64)first & ~PAGE_MASK) / sizeof(pte);
+
+	CHECK(n && at + n <= 512);
+	for (u64 i = at; i < at + n; i++)
+		virt_to_page(first)->used |= BIT(i / 8);
 }
 
 static void walk(u64 *table, int level, uaddr base, uaddr start, uaddr end,
@@ -77,7 +89,7 @@ static void walk(u64 *table, int level, uaddr base, uaddr start, uaddr end,
 			continue;
 		if (level < 3)
 			walk((u64 *)table[i], level + 1, base, start, end, fn, arg);
-		else if (pte_present(table[i]))
+		else if (pte_present(table[i]) && virt_to_page(table)->used & BIT(i / 8))
 			fn(&table[i], base, arg);
 	}
 }

@@ -48,6 +48,9 @@ int pgt_init(struct pgtable *t);
 void pgt_free(struct pgtable *t);
 /* The entry for va, or NULL: with alloc, missing tables are made (NULL: out of memory). */
 pte *pgt_entry(struct pgtable *t, uaddr va, bool alloc);
+/* Entries [first, first + n), all of one table, will be written, too: walks look where pgt_entry (alloc) or
+ * this has been asked. mm->lock held. */
+void pgt_mark(pte *first, u32 n);
 /* Store an entry and order it before later accesses (DSB ISHST + ISB where needed). After writing
  * an executable page's contents the caller must have used icache_sync. */
 void pte_set(pte *p, pte v);
