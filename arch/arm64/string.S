@@ -16,16 +16,14 @@ memcpy:
 	mov	x3, x0
 	subs	x2, x2, #64
 	b.lo	2f
-1:	ldp	x4, x5, [x1]
-	ldp	x6, x7, [x1, #16]
+1:	ldp	x6, x7, [x1, #16]
 	ldp	x8, x9, [x1, #32]
 	ldp	x10, x11, [x1, #48]
-	add	x1, x1, #64
-	stp	x4, x5, [x3]
+	ldp	x4, x5, [x1], #64
 	stp	x6, x7, [x3, #16]
 	stp	x8, x9, [x3, #32]
 	stp	x10, x11, [x3, #48]
-	add	x3, x3, #64
+	stp	x4, x5, [x3], #64
 	subs	x2, x2, #64
 	b.hs	1b
 2:	tbz	x2, #5, 3f		/* the low six bits are those of what is left */
@@ -65,11 +63,10 @@ memset:
 	orr	x1, x1, x1, lsl #32
 0:	subs	x2, x2, #64
 	b.lo	2f
-1:	stp	x1, x1, [x3]
-	stp	x1, x1, [x3, #16]
+1:	stp	x1, x1, [x3, #16]
 	stp	x1, x1, [x3, #32]
 	stp	x1, x1, [x3, #48]
-	add	x3, x3, #64
+	stp	x1, x1, [x3], #64
 	subs	x2, x2, #64
 	b.hs	1b
 2:	tbz	x2, #5, 3f

@@ -44,7 +44,17 @@ int range_check(uaddr addr, u64 *len);
 
 u64 mem_reserve(void);		/* pages that alloc_page_user leaves alone */
 void mem_drain(void);		/* give this CPU's hot pages back. Any context */
-bool alloc_should_fail(void);	/* failure injection: decides for one allocation */
+extern u32 alloc_fail_countdown;	/* atomic; 0: no injection */
+bool alloc_fails_now(void);
+/* Failure injection: decides for one allocation. */
+static inline bool alloc_should_fail(void)
+{
+#ifdef PERCH_DEBUG
+	return alloc_fails_now();
+#else
+	return unlikely(atomic_read(&alloc_fail_countdown)) && alloc_fails_now();
+#endif
+}
 struct page *page_alloc_raw(unsigned order);	/* without injection */
 void buddy_init(void);
 void free_pages_boot(struct page *p, unsigned order);	/* straight to the buddy lists */

@@ -23,7 +23,7 @@
 
 #define MAX_ORDER	10
 #define HOT_MAX		32
-#define HOT_BATCH	16
+#define HOT_BATCH	16	/* a power of two, at most half of HOT_MAX */
 
 struct page *mem_map;
 u64 min_pfn, max_pfn;
@@ -40,24 +40,24 @@ static struct hot_pages {
 } __aligned(64) hot[NR_CPUS];
 
 static u64 reserve;		/* immutable after mem_init */
-static u32 fail_countdown;	/* atomic; 0: no injection */
+u32 alloc_fail_countdown;
 
 /* --- failure injection --------------------------------------------------------------------- */
 
 void alloc_fail_after(u32 n)
 {
-	atomic_set(&fail_countdown, n);
+	atomic_set(&alloc_fail_countdown, n);
 }
 
-bool alloc_should_fail(void)
+bool alloc_fails_now(void)
 {
-	u32 n = atomic_read(&fail_countdown);
+	u32 n = atomic_read(&alloc_fail_countdown);
 
 	if (FAIL_STEP(FAIL_MEMORY))
 		return true;
 	if (likely(!n))
 		return false;
-	return atomic_cas(&fail_countdown, n, n - 1) && n == 1;
+	return atomic_cas(&alloc_fail_countdown, n, n - 1) && n == 1;
 }
 
 /* --- buddy ----------------------------------------------------------------------------------- */
@@ -122,21 +122,47 @@ static struct page *buddy_alloc(unsigned order)
 	return p;
 }
 
+/* Up to want (a power of two) single pages at once, of the smallest block there is. Their number. */
+static u32 buddy_alloc_singles(struct page **to, u32 want)
+{
+	unsigned order = 0, o = 0;
+	struct page *p;
+
+	while (o < MAX_ORDER && list_empty(&buddy.free[o]))
+		o++;
+	while (order < o && 2U << order <= want)
+		order++;
+	p = buddy_alloc(order);
+	if (!p)
+		return 0;
+	for (u32 i = 0; i < 1U << order; i++)
+		to[i] = p + i;
+	return 1U << order;
+}
+
 /* --- single pages: the stock of this CPU --------------------------------------------------------- */
+
+static noinline void hot_fill(struct hot_pages *h)
+{
+	u32 n = 1;
+
+	spin_lock(&buddy.lock);
+	while (n && h->n < HOT_BATCH) {
+		n = buddy_alloc_singles(h->page + h->n, HOT_BATCH);
+		h->n += n;
+	}
+	spin_unlock(&buddy.lock);
+}
 
 static struct page *hot_alloc(void)
 {
 	u64 flags = irq_save();
 	struct hot_pages *h = &hot[cpu_id()];
-	struct page *p = NULL;
+	struct page *p;
 
-	if (unlikely(!h->n)) {
-		spin_lock(&buddy.lock);
-		while (h->n < HOT_BATCH && (p = buddy_alloc(0)))
-			h->page[h->n++] = p;
-		spin_unlock(&buddy.lock);
-	}
-	p = h->n ? h->page[--h->n] : NULL;
+	if (unlikely(!h->n))
+		hot_fill(h);
+	p = likely(h->n) ? h->page[--h->n] : NULL;
 	irq_restore(flags);
 	return p;
 }

@@ -32,13 +32,14 @@ static const u16 class_size[] = {
 static struct slab_class {
 	spinlock lock;			/* irqsave */
 	struct list partial;		/* slabs with free objects; lock */
-	u32 size, limit;		/* immutable: object bytes, capacity of a magazine */
 } classes[NR_CLASSES];
 
 static struct magazine {
 	void *head;		/* own CPU, IRQs off */
-	u32 n;
-} magazines[NR_CPUS][NR_CLASSES] __aligned(64);
+	u32 n;			/* objects in it; the same */
+	u32 limit;		/* immutable */
+} magazines[NR_CPUS][16] __aligned(64);
+_Static_assert(NR_CLASSES <= 16, "a power of two, for cheap indexing");
 
 static u8 class_of[MAX_SMALL / 16 + 1];	/* by size in units of 16 bytes, rounded up; immutable */
 
@@ -49,8 +50,8 @@ void slab_init(void)
 	for (u32 i = 0; i < NR_CLASSES; i++) {
 		spin_init(&classes[i].lock);
 		list_init(&classes[i].partial);
-		classes[i].size = class_size[i];
-		classes[i].limit = clamp_t(u32, 8192 / class_size[i], 4, 64);
+		for (u32 cpu = 0; cpu < NR_CPUS; cpu++)
+			magazines[cpu][i].limit = clamp_t(u32, 8192 / class_size[i], 4, 64);
 	}
 	for (u32 i = 0; i < ARRAY_SIZE(class_of); i++) {
 		if (i * 16 > class_size[c])
@@ -126,33 +127,54 @@ static void slab_give(u32 cls, void *obj)
 
 /* --- magazines: IRQs off -------------------------------------------------------------------------- */
 
-static noinline void magazine_fill(struct magazine *m, u32 cls)
+static inline struct magazine *my_magazine(u32 cls)
 {
-	struct slab_class *k = &classes[cls];
-	void *obj;
-
-	spin_lock(&k->lock);
-	while (m->n < (k->limit + 1) / 2 && (obj = slab_take(cls))) {
-		*link_of(obj) = m->head;
-		m->head = obj;
-		m->n++;
-	}
-	spin_unlock(&k->lock);
+	return &magazines[cpu_id()][cls];
 }
 
-static noinline void magazine_spill(struct magazine *m, u32 cls)
+static inline void *magazine_take(struct magazine *m)
 {
-	struct slab_class *k = &classes[cls];
+	void *obj = m->head;
 
-	spin_lock(&k->lock);
-	while (m->n > k->limit / 2) {
-		void *obj = m->head;
-
+	if (likely(obj)) {
 		m->head = *link_of(obj);
 		m->n--;
-		slab_give(cls, obj);
 	}
-	spin_unlock(&k->lock);
+	return obj;
+}
+
+static inline void magazine_put(struct magazine *m, void *obj)
+{
+	*link_of(obj) = m->head;
+	m->head = obj;
+	m->n++;
+}
+
+/* The slow ways, from and to the slabs: with interrupts as they are. */
+static noinline void *take_filling(u32 cls)
+{
+	struct slab_class *k = &classes[cls];
+	u64 flags = spin_lock_irqsave(&k->lock);
+	struct magazine *m = my_magazine(cls);
+	void *obj;
+
+	while (m->n < (m->limit + 1) / 2 && (obj = slab_take(cls)))
+		magazine_put(m, obj);
+	obj = magazine_take(m);
+	spin_unlock_irqrestore(&k->lock, flags);
+	return obj;
+}
+
+static noinline void put_spilling(u32 cls, void *obj)
+{
+	struct slab_class *k = &classes[cls];
+	u64 flags = spin_lock_irqsave(&k->lock);
+	struct magazine *m = my_magazine(cls);
+
+	while (m->n > m->limit / 2)
+		slab_give(cls, magazine_take(m));
+	magazine_put(m, obj);
+	spin_unlock_irqrestore(&k->lock, flags);
 }
 
 static u32 class_for(size_t size)
@@ -166,42 +188,31 @@ static u32 class_for(size_t size)
 	return cls;
 }
 
-static void *small_alloc(size_t size)
+static inline void *small_alloc(u32 cls)
 {
-	u32 cls = class_for(size);
 	u64 flags = irq_save();
-	struct magazine *m = &magazines[cpu_id()][cls];
-	void *obj;
+	void *obj = magazine_take(my_magazine(cls));
 
-	if (unlikely(!m->head))
-		magazine_fill(m, cls);
-	obj = m->head;
-	if (likely(obj)) {
-		m->head = *link_of(obj);
-		m->n--;
-	}
 	irq_restore(flags);
-	if (likely(obj))
-		kasan_slab_alloc(obj, size, class_size[cls]);
-	return obj;
+	return likely(obj) ? obj : take_filling(cls);
 }
 
-static void small_free(void *obj, u32 cls)
+static inline void small_free(void *obj, u32 cls)
 {
 	u64 flags = irq_save();
-	struct magazine *m = &magazines[cpu_id()][cls];
+	struct magazine *m = my_magazine(cls);
+	bool room = m->n < m->limit;
 
-	if (unlikely(m->n >= classes[cls].limit))
-		magazine_spill(m, cls);
-	*link_of(obj) = m->head;
-	m->head = obj;
-	m->n++;
+	if (likely(room))
+		magazine_put(m, obj);
 	irq_restore(flags);
+	if (unlikely(!room))
+		put_spilling(cls, obj);
 }
 
 /* --- the interface ---------------------------------------------------------------------------------- */
 
-static void *large_alloc(size_t size)
+static noinline void *large_alloc(size_t size)
 {
 	unsigned order = 0;
 	struct page *p;
@@ -219,8 +230,14 @@ void *kmalloc(size_t size)
 {
 	if (unlikely(alloc_should_fail()))
 		return NULL;
-	if (likely(size <= MAX_SMALL - KASAN_REDZONE))
-		return small_alloc(size);
+	if (likely(size <= MAX_SMALL - KASAN_REDZONE)) {
+		u32 cls = class_for(size);
+		void *obj = small_alloc(cls);
+
+		if (likely(obj))
+			kasan_slab_alloc(obj, size, class_size[cls]);
+		return obj;
+	}
 	return large_alloc(size);
 }
 
@@ -242,6 +259,13 @@ void *kcalloc(size_t n, size_t size)
 	return kzalloc(total);
 }
 
+static noinline void large_free(void *ptr, struct page *p)
+{
+	kasan_large_free(ptr);
+	ASSERT(!((u64)ptr & ~PAGE_MASK) && ref_read(&p->refs) == 1);
+	free_pages(p, p->order);
+}
+
 void kfree(void *ptr)
 {
 	struct page *p;
@@ -249,16 +273,19 @@ void kfree(void *ptr)
 	if (!ptr)
 		return;
 	p = virt_to_page(ptr);
-	if (likely(p->flags & PG_SLAB)) {
-		ASSERT(((u64)ptr & ~PAGE_MASK) % class_size[p->slab_class] == 0);
-		ptr = kasan_slab_free(ptr, class_size[p->slab_class]);
-		if (likely(ptr))
-			small_free(ptr, virt_to_page(ptr)->slab_class);
+	if (unlikely(!(p->flags & PG_SLAB))) {
+		large_free(ptr, p);
 		return;
 	}
-	kasan_large_free(ptr);
-	ASSERT(!((u64)ptr & ~PAGE_MASK) && ref_read(&p->refs) == 1);
-	free_pages(p, p->order);
+	ASSERT(!((u64)ptr & 15));	/* all sizes are multiples of 16 */
+#ifdef PERCH_KASAN
+	ASSERT(((u64)ptr & ~PAGE_MASK) % class_size[p->slab_class] == 0);
+	ptr = kasan_slab_free(ptr, class_size[p->slab_class]);
+	if (!ptr)
+		return;
+	p = virt_to_page(ptr);	/* another one, from the quarantine */
+#endif
+	small_free(ptr, p->slab_class);
 }
 
 void *kmalloc_slot(const void *ptr, u32 *size)

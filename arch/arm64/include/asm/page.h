@@ -25,15 +25,14 @@ static inline void copy_page(void *dst, const void *src)
 {
 	char *d = dst, *end = d + PAGE_SIZE;
 	const char *s = src;
-	u64 a, b, c, e, f, g, h, i;
+	u64 a, b, c, e;
 
-	for (; d < end; d += 64, s += 64)
-		__asm__ volatile("ldp %0, %1, [%8]\n\tldp %2, %3, [%8, #16]\n\t"
-				 "ldp %4, %5, [%8, #32]\n\tldp %6, %7, [%8, #48]\n\t"
-				 "stp %0, %1, [%9]\n\tstp %2, %3, [%9, #16]\n\t"
-				 "stp %4, %5, [%9, #32]\n\tstp %6, %7, [%9, #48]"
-				 : "=&r"(a), "=&r"(b), "=&r"(c), "=&r"(e), "=&r"(f), "=&r"(g),
-				   "=&r"(h), "=&r"(i)
+	for (; d < end; d += 256, s += 256)
+		__asm__ volatile(".set at, 0\n\t.rept 8\n\t"
+				 "ldp %0, %1, [%4, #at]\n\tldp %2, %3, [%4, #at + 16]\n\t"
+				 "stp %0, %1, [%5, #at]\n\tstp %2, %3, [%5, #at + 16]\n\t"
+				 ".set at, at + 32\n\t.endr"
+				 : "=&r"(a), "=&r"(b), "=&r"(c), "=&r"(e)
 				 : "r"(s), "r"(d) : "memory");
 }
 
