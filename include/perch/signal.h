@@ -35,6 +35,7 @@ struct sigpending {
 struct sighand {
 	refcount refs;
 	spinlock lock;		/* irqsave */
+	sigset touched;		/* all other actions are as at the start (zero); lock */
 	struct sigaction_abi action[NSIG];	/* [n-1]; lock */
 	/* Woken for each signal that becomes pending. Static and shared among sighands: a signalfd that is
 	 * registered in an epoll set may outlive the sighand. */

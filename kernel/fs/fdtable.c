@@ -101,10 +101,10 @@ struct files *files_create(void)
 
 static void take_files(struct files *t)
 {
-	for (u32 i = 0; i < t->size; i++) {
+	for (u32 i = fd_next_bit(t->open, 0, t->size); i < t->size; i = fd_next_bit(t->open, i + 1, t->size)) {
 		if (t->fd[i])
 			file_get(t->fd[i]);
-		else if (fd_bit(t->open, i))
+		else
 			fd_set_bit(t->open, i, false);	/* reserved by a call of the parent */
 	}
 	t->next = 0;
@@ -154,7 +154,7 @@ void files_put(struct files *t)
 {
 	if (!t || !ref_put(&t->refs))
 		return;
-	for (u32 i = 0; i < t->size; i++) {
+	for (u32 i = fd_next_bit(t->open, 0, t->size); i < t->size; i = fd_next_bit(t->open, i + 1, t->size)) {
 		struct file *f = t->fd[i];
 
 		if (!f)
@@ -199,10 +199,14 @@ static struct file *detach_locked(struct files *t, u32 fd)
 void files_close_range(struct files *t, u32 first, u32 last, bool cloexec_only)
 {
 	spin_lock(&t->lock);
-	for (u32 i = first; i <= last && i < t->size; i++) {
+	for (u32 i = first; ; i++) {
 		struct file *f;
 
-		if (!t->fd[i] || (cloexec_only && !fd_bit(t->cloexec, i)))
+		/* The lock is dropped below: the arrays may be others by now. */
+		i = fd_next_bit(cloexec_only ? t->cloexec : t->open, i, t->size);
+		if (i > last || i >= t->size)
+			break;
+		if (!t->fd[i])
 			continue;
 		f = detach_locked(t, i);
 		spin_unlock(&t->lock);

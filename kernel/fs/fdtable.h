@@ -27,6 +27,18 @@ static inline void fd_set_bit(u64 *map, u32 n, bool on)
 		map[n / 64] &= ~BIT(n % 64);
 }
 
+/* The first bit at or above n that is set, or size. */
+static inline u32 fd_next_bit(const u64 *map, u32 n, u32 size)
+{
+	for (; n < size; n = ALIGN_DOWN(n + 64, 64U)) {
+		u64 w = map[n / 64] >> (n % 64);
+
+		if (w)
+			return n + (u32)__builtin_ctzll(w);
+	}
+	return size;
+}
+
 /* Make number fd fit: 0 or -ENOMEM. lock held; dropped and retaken around the allocation. */
 int files_grow_locked(struct files *t, u32 fd);
 /* what close(2) does once f is out of the table */

@@ -39,6 +39,7 @@ static void set_action(int sig, const struct sigaction_abi *new, struct sigactio
 	*old = s->action[sig - 1];
 	if (new) {
 		s->action[sig - 1] = *new;
+		s->touched |= sigmask(sig);
 		if (new->handler == SIG_IGN ||
 		    (new->handler == SIG_DFL && sig_in(sig, SIGSET_IGNORE)))
 			forget_ignored_held(sig);

@@ -135,7 +135,12 @@ struct sighand *sighand_copy(struct sighand *old)
 	if (!s)
 		return NULL;
 	flags = spin_lock_irqsave(&old->lock);
-	memcpy(s->action, old->action, sizeof(s->action));
+	s->touched = old->touched;
+	for (sigset left = s->touched; left; left &= left - 1) {
+		int i = __builtin_ctzll(left);
+
+		s->action[i] = old->action[i];
+	}
 	spin_unlock_irqrestore(&old->lock, flags);
 	return s;
 }
@@ -151,7 +156,8 @@ void signals_exec(struct task *t)
 	struct sighand *s = t->sighand;
 	u64 flags = spin_lock_irqsave(&s->lock);
 
-	for (int i = 0; i < NSIG; i++) {
+	for (sigset left = s->touched; left; left &= left - 1) {
+		int i = __builtin_ctzll(left);
 		u64 keep = s->action[i].handler == SIG_IGN ? SIG_IGN : SIG_DFL;
 
 		s->action[i] = (struct sigaction_abi){ .handler = keep };
