@@ -4,6 +4,7 @@
 #include <asm/ptrace.h>
 #include <perch/cpu.h>
 #include <perch/mm.h>
+#include <perch/syscall.h>
 #include <perch/task.h>
 
 #define SAME(a, b) _Static_assert((a) == (b), #a " in asm/offsets.h")
@@ -29,4 +30,5 @@ SAME(CPU_MPIDR, offsetof(struct cpu, mpidr));
 SAME(CPU_IDLE, offsetof(struct cpu, idle));
 SAME(CPU_CURR, offsetof(struct cpu, curr));
 SAME(CPU_SIZE, sizeof(struct cpu));
+SAME(SYSCALL_SLOTS, ARRAY_SIZE(syscall_table));
 SAME(KERNEL_STACK, KSTACK_SIZE);

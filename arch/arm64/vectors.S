@@ -148,22 +148,6 @@ vectors:
 	bad_vector 15
 
 	.text
-	.type	el0_sync, %function
-el0_sync:
-	outermost
-	save_el0
-	mrs	x24, esr_el1
-	lsr	x25, x24, #26
-	cmp	x25, #0x15		/* SVC from AArch64 */
-	b.ne	el0_other
-	stp	x0, x8, [sp, #S_ORIG_X0]
-	msr	daifclr, #6		/* A and I */
-	mov	x0, sp
-	bl	syscall_dispatch
-	b	ret_to_user
-	.cfi_endproc
-	.size	el0_sync, . - el0_sync
-
 	.type	el0_other, %function
 el0_other:
 	outermost
@@ -212,6 +196,35 @@ el0_serror:
 	.cfi_endproc
 	.size	el0_serror, . - el0_serror
 
+/*
+ * A system call's function is called from here with the arguments in the registers they came in; what is
+ * not in the table is syscall_unknown(number). The way back follows without a branch.
+ */
+	.type	el0_sync, %function
+el0_sync:
+	outermost
+	save_el0
+	mrs	x24, esr_el1
+	lsr	x25, x24, #26
+	cmp	x25, #0x15		/* SVC from AArch64 */
+	b.ne	el0_other
+	stp	x0, x8, [sp, #S_ORIG_X0]
+	msr	daifclr, #6		/* A and I */
+	cmp	w8, #SYSCALL_SLOTS
+	b.hs	1f
+	adrp	x9, syscall_table
+	add	x9, x9, #:lo12:syscall_table
+	ldr	x9, [x9, w8, uxtw #3]
+	cbz	x9, 1f
+	blr	x9
+2:	str	x0, [sp, #S_X(0)]
+#ifdef PERCH_LOCKCHECK
+	ldr	w0, [sp, #S_ORIG_X0 + 8]
+	bl	lockcheck_user_return
+#endif
+	.cfi_endproc
+	.size	el0_sync, . - el0_sync
+
 /* x28: current. Everything that happened may have left work; the check and the return must not be
  * interrupted. */
 	.type	ret_to_user, %function
@@ -243,6 +256,9 @@ exit_work:
 	mov	x0, sp
 	bl	exit_to_user_work
 	b	restore_user
+1:	mov	w0, w8
+	bl	syscall_unknown
+	b	2b
 	.cfi_endproc
 	.size	ret_to_user, . - ret_to_user
 

@@ -10,12 +10,14 @@
 #include <perch/errno.h>
 #include <perch/types.h>
 
-struct pt_regs;
 struct textbuf;
 
-/* arch calls this with IRQs on, after saving regs: number in regs->syscallno, arguments in x0-x5; the result
- * goes to regs->regs[0]. */
-void syscall_dispatch(struct pt_regs *regs);
+/* arch calls the function of a number with IRQs on, after saving the registers, and puts the result where the
+ * program finds it; NULL and numbers from NR_SYSCALLS on: syscall_unknown(number). */
+#define NR_SYSCALLS 512
+typedef long (*syscall_fn)(u64, u64, u64, u64, u64, u64);
+extern const syscall_fn syscall_table[NR_SYSCALLS];
+long syscall_unknown(u32 nr);	/* counts it. -ENOSYS */
 const char *syscall_name(u32 nr);	/* NULL if no such number */
 void syscall_unknown_show(struct textbuf *b);	/* /proc/perch/unknown_syscalls */
 

@@ -22,6 +22,8 @@
 /* What sends a returning task to exit_to_user_work: TIF_WORK | TF_RESTORE_SIGMASK */
 #define EXIT_WORK_FLAGS	0x807
 
+#define SYSCALL_SLOTS	512	/* of syscall_table */
+
 /* struct cpu */
 #define CPU_MPIDR	16
 #define CPU_IDLE	24
