@@ -12,9 +12,14 @@
 
 struct task;
 struct cpu {
+	union {
+		struct {
+			u32 spin_depth;	/* spinlocks held by this CPU; own CPU only */
+			u32 irq_depth;	/* nesting of interrupt handlers; own CPU only */
+		};
+		u64 depth;	/* both: 0 where the kernel may sleep */
+	};
 	u32 id;			/* logical number, 0..nr_cpus-1; immutable */
-	u32 spin_depth;		/* spinlocks held by this CPU; own CPU only */
-	u32 irq_depth;		/* nesting of interrupt handlers; own CPU only */
 	bool need_resched;	/* set under rq lock or by IPI; cleared by schedule() */
 	bool online;		/* set once, by the CPU itself */
 	u64 mpidr;		/* hardware id from the device tree; immutable */

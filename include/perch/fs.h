@@ -237,20 +237,6 @@ struct files;
 struct file *fd_get(int fd);		/* current's, with a reference; NULL: EBADF. O_PATH files too */
 struct file *fd_get_io(int fd);		/* the same, but NULL for O_PATH files */
 struct file *task_fd_get(struct task *t, int fd);
-/*
- * The file for the length of one system call, NULL for EBADF and for O_PATH files. While only this task
- * has the table nobody can close the file meanwhile, and no reference is taken. Process context.
- */
-struct fd_use {
-	struct file *f;
-	bool counted;
-};
-struct fd_use fd_use(int fd);
-static inline void fd_unuse(struct fd_use u)
-{
-	if (unlikely(u.counted))
-		file_put(u.f);
-}
 int fd_alloc(u32 flags);		/* reserve the lowest free one (O_CLOEXEC); -EMFILE */
 void fd_install(int fd, struct file *f);	/* gives the reference to the table */
 void fd_release(int fd);		/* undo fd_alloc */

@@ -55,7 +55,7 @@ static inline void spin_init(spinlock *l)
 
 static inline bool spin_trylock(spinlock *l)
 {
-	if (atomic_read(&l->locked) || !atomic_cas(&l->locked, 0u, 1u))
+	if (!atomic_cas(&l->locked, 0u, 1u))
 		return false;
 	this_cpu()->spin_depth++;
 	return true;
@@ -63,8 +63,9 @@ static inline bool spin_trylock(spinlock *l)
 
 static inline void spin_lock(spinlock *l)
 {
-	while (!spin_trylock(l))
-		cpu_relax();
+	while (unlikely(!spin_trylock(l)))
+		while (atomic_read(&l->locked))
+			cpu_relax();
 }
 #define spin_lock_nested(l, sub) spin_lock(l)
 

@@ -85,6 +85,8 @@ bool schedule_until(ktime deadline);
 				_r = (cond) ? 0 : -110;				\
 				break;						\
 			}							\
+			if (cond)						\
+				break;						\
 		}								\
 		finish_wait(q, &_w);						\
 	}									\

@@ -324,24 +324,11 @@ struct file *fd_get_io(int fd)
 	return f;
 }
 
-static noinline struct fd_use use_shared(int fd)
+struct fd_use fd_use_shared(int fd)
 {
 	struct file *f = fd_get_io(fd);
 
 	return (struct fd_use){ f, f != NULL };
-}
-
-struct fd_use fd_use(int fd)
-{
-	struct files *t = current->files;
-	struct file *f;
-
-	if (unlikely(!t || ref_read(&t->refs) != 1))
-		return use_shared(fd);
-	f = (u32)fd < t->size ? t->fd[fd] : NULL;
-	if (unlikely(f && f->mode & FMODE_PATH))
-		f = NULL;
-	return (struct fd_use){ f, false };
 }
 
 int fd_close(int fd)

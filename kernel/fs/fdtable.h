@@ -39,6 +39,33 @@ static inline u32 fd_next_bit(const u64 *map, u32 n, u32 size)
 	return size;
 }
 
+/*
+ * The file for the length of one system call, NULL for EBADF and for O_PATH files. While only this task
+ * has the table nobody can close the file meanwhile, and no reference is taken. Process context.
+ */
+struct fd_use {
+	struct file *f;
+	bool counted;
+};
+struct fd_use fd_use_shared(int fd);
+static inline struct fd_use fd_use(int fd)
+{
+	struct files *t = current->files;
+	struct file *f;
+
+	if (unlikely(!t || ref_read(&t->refs) != 1))
+		return fd_use_shared(fd);
+	f = (u32)fd < t->size ? t->fd[fd] : NULL;
+	if (unlikely(f && f->mode & FMODE_PATH))
+		f = NULL;
+	return (struct fd_use){ f, false };
+}
+static inline void fd_unuse(struct fd_use u)
+{
+	if (unlikely(u.counted))
+		file_put(u.f);
+}
+
 /* Make number fd fit: 0 or -ENOMEM. lock held; dropped and retaken around the allocation. */
 int files_grow_locked(struct files *t, u32 fd);
 /* what close(2) does once f is out of the table */

@@ -187,7 +187,12 @@ void pipe_init(void);
 struct fasync { spinlock lock; struct list list; };
 void fasync_init(struct fasync *l);
 int fasync_set(struct fasync *l, struct file *f, bool on);
-void fasync_kill(struct fasync *l, int code, long band);	/* any context */
+void fasync_send(struct fasync *l, int code, long band);
+static inline void fasync_kill(struct fasync *l, int code, long band)	/* any context */
+{
+	if (unlikely(!list_empty(&l->list)))
+		fasync_send(l, code, band);
+}
 int file_set_async(struct file *f, int fd, bool on);
 int file_set_flags(struct file *f, int fd, u32 flags);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ioctl(2): the commands that mean the same for every file; the rest goes to the file's own op. */
-#include "internal.h"
+#include "fdtable.h"
 
 #define FIONREAD	0x541B
 #define FIONBIO		0x5421

@@ -25,7 +25,18 @@ static u32 used(const struct pipe *p)
 	return p->head - p->tail;
 }
 
+static bool is_empty(const struct pipe *p)
+{
+	return p->head == p->tail;
+}
+
 static bool is_full(const struct pipe *p)
+{
+	return used(p) >= p->slots;
+}
+
+/* The same without the lock: a hint. */
+static bool seems_full(const struct pipe *p)
 {
 	return READ_ONCE(p->head) - READ_ONCE(p->tail) >= READ_ONCE(p->slots);
 }
@@ -74,7 +85,7 @@ static size_t top_up(struct pipe *p, struct uio *u)
 	size_t odd = u->left & ~PAGE_MASK, n;
 	struct pipe_buf *b;
 
-	if (pipe_empty(p) || !odd)
+	if (is_empty(p) || !odd)
 		return 0;
 	b = buf_at(p, p->head - 1);
 	if (b->packet || b->shared || b->off + b->len + odd > PAGE_SIZE)
@@ -108,7 +119,7 @@ static size_t take(struct pipe *p, struct uio *u)
 {
 	size_t done = 0;
 
-	while (!pipe_empty(p) && u->left && !u->fault) {
+	while (!is_empty(p) && u->left && !u->fault) {
 		struct pipe_buf *b = buf_at(p, p->tail);
 		bool packet = b->packet;
 		size_t n = uio_write(u, (char *)page_address(b->page) + b->off,
@@ -161,7 +172,7 @@ ssize_t pipe_read(struct file *f, struct uio *u, loff *pos)
 	}
 	if (!ret && u->fault)
 		ret = -EFAULT;
-	if (!pipe_empty(p))
+	if (!is_empty(p))
 		wake_up_poll(&p->rd, POLLIN | POLLRDNORM);
 	was_full &= !is_full(p);
 	mutex_unlock(&p->lock);
@@ -176,7 +187,7 @@ ssize_t pipe_read(struct file *f, struct uio *u, loff *pos)
 
 static bool writable(const struct pipe *p)
 {
-	return !is_full(p) || !READ_ONCE(p->readers);
+	return !seems_full(p) || !READ_ONCE(p->readers);
 }
 
 static void tell_readers(struct pipe *p)
@@ -231,7 +242,7 @@ ssize_t pipe_write(struct file *f, struct uio *u, loff *pos)
 	if (!u->left)
 		return 0;
 	mutex_lock(&p->lock);
-	was_empty = pipe_empty(p);
+	was_empty = is_empty(p);
 	ret = write_locked(p, f, u);
 	room = !is_full(p);
 	mutex_unlock(&p->lock);
@@ -249,7 +260,7 @@ ssize_t pipe_write(struct file *f, struct uio *u, loff *pos)
 /* Wait until there is data (0), the end (1: no writers) or a reason to stop (-errno). lock held. */
 static long await_data(struct pipe *p, bool nonblock)
 {
-	while (pipe_empty(p)) {
+	while (is_empty(p)) {
 		long err;
 
 		if (!p->writers)
@@ -355,7 +366,7 @@ u32 pipe_poll(struct file *f, struct poll_table *pt)
 	}
 	if (f->mode & FMODE_WRITE) {
 		poll_wait(f, &p->wr, pt);
-		if (!is_full(p))
+		if (!seems_full(p))
 			mask |= POLLOUT | POLLWRNORM;
 		if (!READ_ONCE(p->readers))
 			mask |= POLLERR;

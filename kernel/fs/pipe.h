@@ -6,7 +6,8 @@
 #include "internal.h"
 
 /* shared: the page is in another buffer, too; nothing may be appended. */
-struct pipe_buf { struct page *page; u32 off, len; bool packet, shared; };
+struct pipe_buf { struct page *page; u16 off, len; bool packet, shared; };
+_Static_assert(sizeof(struct pipe_buf) == 16 && PAGE_SIZE <= UINT16_MAX, "a page fits");
 
 struct pipe {
 	struct mutex lock;

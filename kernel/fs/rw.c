@@ -4,12 +4,12 @@
  * file_write with a uio and a position. Files with a position (those that can seek) are used under
  * pos_lock, so two threads that share one see each byte once.
  */
-#include "internal.h"
+#include "fdtable.h"
 
 #include <perch/signal.h>
 #include <string.h>
 
-ssize_t file_read(struct file *f, struct uio *u, loff *pos)
+static inline ssize_t read_uio(struct file *f, struct uio *u, loff *pos)
 {
 	ssize_t ret;
 
@@ -23,7 +23,7 @@ ssize_t file_read(struct file *f, struct uio *u, loff *pos)
 	return ret;
 }
 
-ssize_t file_write(struct file *f, struct uio *u, loff *pos)
+static inline ssize_t write_uio(struct file *f, struct uio *u, loff *pos)
 {
 	ssize_t ret;
 
@@ -35,6 +35,16 @@ ssize_t file_write(struct file *f, struct uio *u, loff *pos)
 	current->ru.wchar += (u64)max(ret, (ssize_t)0);
 	current->ru.syscw++;
 	return ret;
+}
+
+ssize_t file_read(struct file *f, struct uio *u, loff *pos)
+{
+	return read_uio(f, u, pos);
+}
+
+ssize_t file_write(struct file *f, struct uio *u, loff *pos)
+{
+	return write_uio(f, u, pos);
 }
 
 ssize_t file_read_kernel(struct file *f, void *buf, size_t n, loff pos)
@@ -80,13 +90,15 @@ static ssize_t read_short(struct file *f, uaddr buf, size_t n)
 	return ret;
 }
 
-static noinline ssize_t rw_uio(struct file *f, uaddr buf, size_t n, bool write)
+static inline ssize_t rw_uio(struct file *f, uaddr buf, size_t n, bool write)
 {
-	struct iovec_abi one;
-	struct uio u;
+	struct iovec_abi one = { buf, n };
+	struct uio u = { .user = true, .iov = &one, .nr_iov = 1, .left = n };
+	loff pos = 0;
 
-	uio_init_user(&u, buf, n, &one);
-	return file_rw_pos(f, &u, write);
+	if (!(f->mode & FMODE_NOPOS))
+		return file_rw_pos(f, &u, write);
+	return write ? write_uio(f, &u, &pos) : read_uio(f, &u, &pos);
 }
 
 static inline ssize_t rw_file(struct file *f, uaddr buf, size_t n, bool write)

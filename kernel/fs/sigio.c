@@ -97,13 +97,11 @@ int fasync_set(struct fasync *l, struct file *f, bool on)
 	return 0;
 }
 
-void fasync_kill(struct fasync *l, int code, long band)
+void fasync_send(struct fasync *l, int code, long band)
 {
 	struct fasync_entry *e;
 	u64 flags;
 
-	if (list_empty(&l->list))
-		return;
 	flags = spin_lock_irqsave(&l->lock);
 	list_for_each(e, &l->list, node)
 		file_send_sigio(e->f, e->f->async_fd, code, band);

@@ -23,7 +23,7 @@ void uio_init_kernel(struct uio *u, void *buf, size_t len)
 	*u = (struct uio){ .kbuf = buf, .left = len };
 }
 
-static size_t move_chunk_user(enum uio_dir dir, uaddr at, void *kernel, size_t n)
+static inline size_t move_chunk_user(enum uio_dir dir, uaddr at, void *kernel, size_t n)
 {
 	void __user *p = (void __user *)at;
 
@@ -72,14 +72,27 @@ static size_t move_kernel(struct uio *u, enum uio_dir dir, char *kernel, size_t 
 	return n;
 }
 
-static size_t uio_move(struct uio *u, enum uio_dir dir, void *kernel, size_t n)
+static noinline size_t move_any(struct uio *u, enum uio_dir dir, void *kernel, size_t n)
 {
+	return u->user ? move_user(u, dir, kernel, n) : move_kernel(u, dir, kernel, n);
+}
+
+/* Nearly always all of it lies in one user buffer. */
+static inline size_t uio_move(struct uio *u, enum uio_dir dir, void *kernel, size_t n)
+{
+	const struct iovec_abi *v = &u->iov[u->idx];
 	size_t done;
 
 	n = min(n, u->left);
-	if (u->fault || !n)
+	if (unlikely(u->fault || !n))
 		return 0;
-	done = u->user ? move_user(u, dir, kernel, n) : move_kernel(u, dir, kernel, n);
+	if (likely(u->user && v->len - u->off >= n)) {
+		done = move_chunk_user(dir, v->base + u->off, kernel, n);
+		u->off += done;
+		u->fault = done < n;
+	} else {
+		done = move_any(u, dir, kernel, n);
+	}
 	ASSERT(done <= u->left);
 	u->left -= done;
 	return done;

@@ -46,8 +46,7 @@ void mutex_init(struct mutex *m)
 static void assert_may_sleep(void)
 {
 	might_sleep();
-	ASSERT(!in_irq());
-	ASSERT(this_cpu()->spin_depth == 0);
+	ASSERT(this_cpu()->depth == 0);
 }
 
 static u64 me(void)
@@ -115,38 +114,46 @@ static noinline int lock_slow(struct mutex *m, int state)
 	return mine ? 0 : -EINTR;
 }
 
-static inline int lock_state(struct mutex *m, int state, u32 sub, u64 caller)
+/* Slow without a way to fail, called last: mutex_lock needs no frame of its own. */
+static noinline void lock_slow_surely(struct mutex *m)
 {
-	int err = 0;
+	int err = lock_slow(m, TASK_UNINTERRUPTIBLE);
 
+	ASSERT(!err);
+}
+
+static inline void lock_surely(struct mutex *m, u32 sub, u64 caller)
+{
 	assert_may_sleep();
 	lockcheck_mutex_order(m, sub, caller);
 	if (unlikely(!try_exchange(m)))
-		err = lock_slow(m, state);
-	if (!err)
-		lockcheck_mutex_got(m, sub, caller);
-	return err;
+		lock_slow_surely(m);
+	lockcheck_mutex_got(m, sub, caller);
 }
 
 void mutex_lock(struct mutex *m)
 {
-	int err = lock_state(m, TASK_UNINTERRUPTIBLE, 0, CALLER);
-
-	ASSERT(!err);
+	lock_surely(m, 0, CALLER);
 }
 
 #ifdef PERCH_LOCKCHECK
 void mutex_lock_nested(struct mutex *m, u32 sub)
 {
-	int err = lock_state(m, TASK_UNINTERRUPTIBLE, sub, CALLER);
-
-	ASSERT(!err);
+	lock_surely(m, sub, CALLER);
 }
 #endif
 
 int mutex_lock_killable(struct mutex *m)
 {
-	return lock_state(m, TASK_KILLABLE, 0, CALLER);
+	int err = 0;
+
+	assert_may_sleep();
+	lockcheck_mutex_order(m, 0, CALLER);
+	if (unlikely(!try_exchange(m)))
+		err = lock_slow(m, TASK_KILLABLE);
+	if (!err)
+		lockcheck_mutex_got(m, 0, CALLER);
+	return err;
 }
 
 bool mutex_trylock(struct mutex *m)

@@ -57,7 +57,7 @@ void waitq_remove(struct waitq *q, struct wait_entry *w)
 	spin_unlock_irqrestore(&q->lock, flags);
 }
 
-static void wake_locked(struct waitq *q, int nr, void *key)
+static inline void wake_locked(struct waitq *q, int nr, void *key)
 {
 	struct wait_entry *w, *next;
 

@@ -16,26 +16,6 @@
 struct rq rqs[NR_CPUS];
 u64 nr_context_switches;
 
-struct rq *task_rq_lock(struct task *t, u64 *flags)
-{
-	for (;;) {
-		struct rq *rq;
-
-		*flags = irq_save();
-		rq = &rqs[READ_ONCE(t->cpu)];
-		spin_lock(&rq->lock);
-		if (likely(t->cpu == rq->cpu))
-			return rq;
-		spin_unlock(&rq->lock);
-		irq_restore(*flags);
-	}
-}
-
-void task_rq_unlock(struct rq *rq, u64 flags)
-{
-	spin_unlock_irqrestore(&rq->lock, flags);
-}
-
 void update_curr(struct rq *rq, ktime now)
 {
 	struct task *t = rq->curr;
@@ -181,7 +161,7 @@ void schedule(void)
 	struct task *prev = current, *next;
 	bool preempt;
 
-	ASSERT(c->spin_depth == 0 && c->irq_depth == 0);
+	ASSERT(c->depth == 0);
 	spin_lock(&rq->lock);
 	update_curr(rq, ktime_now());
 	preempt = prev->state == TASK_RUNNING;

@@ -80,8 +80,27 @@ static inline bool rq_idle(const struct rq *rq)
 }
 
 /* Lock the queue of the CPU that t belongs to; it stays that one while the lock is held. */
-struct rq *task_rq_lock(struct task *t, u64 *flags);
-void task_rq_unlock(struct rq *rq, u64 flags);
+static inline struct rq *task_rq_lock(struct task *t, u64 *flags)
+{
+	for (;;) {
+		struct rq *rq;
+		u32 cpu;
+
+		*flags = irq_save();
+		cpu = READ_ONCE(t->cpu);
+		rq = &rqs[cpu];
+		spin_lock(&rq->lock);
+		if (likely(t->cpu == cpu))
+			return rq;
+		spin_unlock(&rq->lock);
+		irq_restore(*flags);
+	}
+}
+
+static inline void task_rq_unlock(struct rq *rq, u64 flags)
+{
+	spin_unlock_irqrestore(&rq->lock, flags);
+}
 
 /* core.c. rq->lock held. */
 void update_curr(struct rq *rq, ktime now);	/* own CPU or not: charges curr */

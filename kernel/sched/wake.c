@@ -63,8 +63,12 @@ static u32 least_loaded(struct task *t)
 
 u32 select_cpu(struct task *t)
 {
-	int idle = idle_cpu_for(t);
+	u64 may = READ_ONCE(t->cpus_allowed) & READ_ONCE(cpu_online_mask);
+	int idle;
 
+	if (may && !(may & (may - 1)))
+		return (u32)__builtin_ctzll(may);	/* no choice */
+	idle = idle_cpu_for(t);
 	return idle >= 0 ? (u32)idle : least_loaded(t);
 }
 

@@ -19,14 +19,10 @@ static void sleeper_expired(struct timer *t)
 	wake_up_task(s->task);
 }
 
-bool schedule_until(ktime deadline)
+static noinline bool sleep_with_timer(ktime deadline)
 {
 	struct sleeper s = { .task = current };
 
-	if (deadline == KTIME_MAX) {
-		schedule();
-		return true;
-	}
 	if (deadline <= ktime_now()) {
 		WRITE_ONCE(current->state, TASK_RUNNING);
 		return false;
@@ -36,6 +32,14 @@ bool schedule_until(ktime deadline)
 	schedule();
 	timer_cancel_sync(&s.timer);
 	return !s.expired;
+}
+
+bool schedule_until(ktime deadline)
+{
+	if (deadline != KTIME_MAX)
+		return sleep_with_timer(deadline);
+	schedule();
+	return true;
 }
 
 void sleep_until(ktime t)
