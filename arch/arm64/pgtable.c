@@ -165,6 +165,7 @@ pte *pgt_entry(struct pgtable *t, uaddr va, bool alloc)
 {
 	u64 *table = t->root, *e;
 
+#pragma GCC unroll 3
 	for (int level = 0; level < LEVELS - 1; level++) {
 		e = &table[va >> level_shift(level) & (ENTRIES - 1)];
 		if (unlikely(!(*e & PTE_VALID))) {
@@ -192,21 +193,22 @@ struct walk {
 
 static void walk_table(const struct walk *w, u64 *table, int level, uaddr base);
 
-/* Entries [from, to) of one table, which covers addresses from base on. */
-static void walk_group(const struct walk *w, u64 *table, int level, uaddr base, u64 from, u64 to)
+/* The last level: entries [e, end), the first of which is va's. */
+static void walk_entries(const struct walk *w, u64 *e, u64 *end, uaddr va)
 {
-	for (u64 i = from; i < to; i++) {
-		uaddr va = base + (i << level_shift(level));
-
-		if (!table[i])
-			continue;
-		if (level < LEVELS - 1)
-			walk_table(w, table_of(table[i]), level + 1, va);
-		else if (pte_present(table[i]))
-			w->fn(&table[i], va, w->arg);
-	}
+	for (; e < end; e++, va += PAGE_SIZE)
+		if (pte_present(*e))
+			w->fn(e, va, w->arg);
 }
 
+static void walk_tables(const struct walk *w, u64 *e, u64 *end, int level, uaddr va)
+{
+	for (; e < end; e++, va += 1UL << level_shift(level))
+		if (*e)
+			walk_table(w, table_of(*e), level + 1, va);
+}
+
+/* One table, which covers addresses from base on: its groups that are in use and touch [start, end). */
 static void walk_table(const struct walk *w, u64 *table, int level, uaddr base)
 {
 	u32 shift = level_shift(level);
@@ -216,8 +218,12 @@ static void walk_table(const struct walk *w, u64 *table, int level, uaddr base)
 
 	for (; used; used &= used - 1) {
 		u64 g = (u64)__builtin_ctzll(used) * GROUP;
+		u64 from = max(g, first), to = min(g + GROUP, last + 1);
 
-		walk_group(w, table, level, base, max(g, first), min(g + GROUP, last + 1));
+		if (level == LEVELS - 1)
+			walk_entries(w, table + from, table + to, base + (from << shift));
+		else
+			walk_tables(w, table + from, table + to, level, base + (from << shift));
 	}
 }
 
@@ -225,9 +231,17 @@ void pgt_walk(struct pgtable *t, uaddr start, uaddr end,
 	      void (*fn)(pte *p, uaddr va, void *arg), void *arg)
 {
 	struct walk w = { start, end, fn, arg };
+	u64 *e;
 
 	ASSERT(start < end);
-	walk_table(&w, t->root, 0, 0);
+	if ((start ^ (end - 1)) >> level_shift(LEVELS - 2)) {
+		walk_table(&w, t->root, 0, 0);
+		return;
+	}
+	/* Most areas lie within one table of the last level. */
+	e = pgt_entry(t, start, false);
+	if (e)
+		walk_table(&w, (u64 *)((u64)e & PAGE_MASK), LEVELS - 1, ALIGN_DOWN(start, 1UL << level_shift(LEVELS - 2)));
 }
 
 /* --- TLB and caches ---------------------------------------------------------------------- */

@@ -166,22 +166,31 @@ user_frames:
 	.type	clear_user, %function
 clear_user:
 	check_range x0, x1
-	subs	x1, x1, #32
+	subs	x1, x1, #64
 	b.lo	2f
-1:	store_user 0, 80f, xzr, , 0
-	store_user 0, 80f, xzr, , 8
-	store_user 0, 80f, xzr, , 16
-	store_user 0, 80f, xzr, , 24
-	add	x0, x0, #32
-	subs	x1, x1, #32
+1:	.irp	off, 0, 8, 16, 24, 32, 40, 48, 56
+	store_user 0, 80f, xzr, , \off
+	.endr
+	add	x0, x0, #64
+	subs	x1, x1, #64
 	b.hs	1b
-2:	add	x1, x1, #32
+2:	adds	x1, x1, #64
+	b.eq	4f
+	subs	x1, x1, #8
+	b.lo	6f
+5:	store_user 0, 81f, xzr, , 0
+	add	x0, x0, #8
+	subs	x1, x1, #8
+	b.hs	5b
+6:	add	x1, x1, #8
 3:	cbz	x1, 4f
 	store_user 0, 4f, wzr, b, 0
 	add	x0, x0, #1
 	sub	x1, x1, #1
 	b	3b
-80:	add	x1, x1, #32
+80:	add	x1, x1, #64
+	b	3b
+81:	add	x1, x1, #8
 	b	3b
 90:
 4:	mov	x0, x1
@@ -198,6 +207,33 @@ strncpy_from_user:
 	lsr	x3, x1, #48
 	cbnz	x3, 3f
 	mov	x3, x0
+	mov	x7, #0x0101010101010101
+	/*
+	 * Byte by byte up to an address that is a multiple of eight, so that no load reaches into a page
+	 * where the string does not; then eight at a time while none of them is 0 (x - 1 & ~x has a top
+	 * bit set); the rest byte by byte.
+	 */
+4:	tst	x1, #7
+	b.eq	0f
+	cbz	x2, 2f
+	load_user 0, 3f, w4, b, 0
+	strb	w4, [x3]
+	cbz	w4, 2f
+	add	x1, x1, #1
+	add	x3, x3, #1
+	sub	x2, x2, #1
+	b	4b
+0:	cmp	x2, #8
+	b.lo	1f
+	user	0, 3f, ldtr x4, [x1]
+	sub	x5, x4, x7
+	bic	x5, x5, x4
+	tst	x5, #0x8080808080808080
+	b.ne	1f
+	str	x4, [x3], #8
+	add	x1, x1, #8
+	sub	x2, x2, #8
+	b	0b
 1:	cbz	x2, 2f
 	load_user 0, 3f, w4, b, 0
 	strb	w4, [x3]

@@ -106,7 +106,10 @@ struct mm {
 	s64 pinned_vm;		/* pages of perf rings beyond the user's allowance; atomic */
 	u32 nr_vmas;		/* lock */
 	u64 total_vm, locked_vm, data_vm, stack_vm, exec_vm;	/* pages; lock */
-	s64 rss_anon, rss_file, rss_shmem;	/* pages; atomic */
+	union {				/* mapped pages; atomic */
+		s64 rss[NR_PAGE_KINDS];
+		struct { s64 rss_file, rss_shmem, rss_anon; };	/* in the order of the kinds */
+	};
 	u64 hiwater_rss, hiwater_vm;		/* pages; as of the last mm_note_peak */
 	uaddr mmap_base;	/* top of the mmap region, grows down; immutable after exec */
 	uaddr start_code, end_code, start_data, end_data;	/* set by exec */

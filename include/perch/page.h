@@ -37,7 +37,15 @@ _Static_assert(sizeof(struct page) == 40, "mem_map costs 1 % of memory");
 #define PG_ISYNC	0x40	/* the instruction cache agrees with it: whoever writes into a page that may
 				 * be mapped executable clears it (atomic_and) */
 
+/* What a page that a program maps is counted as. */
+enum page_kind { PAGE_FILE, PAGE_SHMEM, PAGE_ANON, NR_PAGE_KINDS };
+static inline enum page_kind page_kind(const struct page *p)
+{
+	return p->flags & PG_ANON ? PAGE_ANON : p->flags & PG_CACHE ? PAGE_SHMEM : PAGE_FILE;
+}
+
 extern struct page *mem_map;	/* index: pfn - min_pfn */
+extern u64 page_zero;		/* where the struct page of frame 0 is, or would be */
 extern u64 min_pfn, max_pfn;
 
 #ifndef PAGE_OFFSET	/* tests/host-mm has its own */
@@ -45,8 +53,8 @@ extern u64 min_pfn, max_pfn;
 #endif
 static inline void *phys_to_virt(paddr p) { return (void *)(p + PAGE_OFFSET); }
 static inline paddr virt_to_phys(const void *v) { return (u64)v - PAGE_OFFSET; } /* linear map only */
-static inline struct page *pfn_to_page(u64 pfn) { return mem_map + (pfn - min_pfn); }
-static inline u64 page_to_pfn(const struct page *p) { return (u64)(p - mem_map) + min_pfn; }
+static inline struct page *pfn_to_page(u64 pfn) { return (struct page *)(page_zero + pfn * sizeof(struct page)); }
+static inline u64 page_to_pfn(const struct page *p) { return ((u64)p - page_zero) / sizeof(*p); }
 static inline paddr page_to_phys(const struct page *p) { return page_to_pfn(p) << PAGE_SHIFT; }
 static inline struct page *phys_to_page(paddr p) { return pfn_to_page(p >> PAGE_SHIFT); }
 static inline void *page_address(const struct page *p) { return phys_to_virt(page_to_phys(p)); }
@@ -68,7 +76,12 @@ static inline struct page *alloc_page(void) { return alloc_pages(0); }
 static inline struct page *alloc_zpage(void) { return alloc_zpages(0); }
 /* Reference-counted single pages: the last put frees. */
 static inline void page_get(struct page *p) { ref_get(&p->refs); }
-void page_put(struct page *p);
+void page_free_last(struct page *p);
+static inline void page_put(struct page *p)
+{
+	if (ref_put(&p->refs))
+		page_free_last(p);
+}
 
 /* Small objects, 16-byte aligned (power-of-two sizes >= 16 are size-aligned). Sizes above half a
  * page come from whole pages. Any context. kfree(NULL) is fine. */

@@ -124,6 +124,7 @@ void mem_init(const struct mem_range *ram, int nr_ram, const struct mem_range *u
 	ASSERT(max_pfn > min_pfn);
 	map_pages = DIV_ROUND_UP((max_pfn - min_pfn) * sizeof(struct page), PAGE_SIZE);
 	mem_map = phys_to_virt(carve(map_pages) << PAGE_SHIFT);
+	page_zero = (u64)mem_map - min_pfn * sizeof(struct page);
 	memset(mem_map, 0, map_pages << PAGE_SHIFT);
 #ifdef PERCH_KASAN
 	next = carve(kasan_shadow_pages(min_pfn, max_pfn));

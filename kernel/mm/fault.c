@@ -78,13 +78,13 @@ static pte make_entry(const struct vma *v, struct page *page, bool write)
 static void count_mapped(struct mm *mm, struct page *page)
 {
 	atomic_inc(&page->mapcount);
-	atomic_inc(mm_rss(mm, page));
+	atomic_inc(&mm->rss[page_kind(page)]);
 }
 
 static void count_unmapped(struct mm *mm, struct page *page)
 {
 	atomic_dec(&page->mapcount);
-	atomic_dec(mm_rss(mm, page));
+	atomic_dec(&mm->rss[page_kind(page)]);
 	page_put(page);
 }
 
@@ -172,6 +172,9 @@ static void set_around(struct vma *v, pte *q, struct page **pages, u32 n, bool w
 	struct page *some = NULL;
 	s64 mapped = 0;
 
+	for (u32 i = 0; i < n && v->flags & VM_EXEC; i++)
+		if (pages[i])
+			sync_instructions(pages[i]);
 	smp_wmb();
 	spin_lock(&v->mm->pt_lock);
 	for (u32 i = 0; i < n; i++) {
@@ -179,15 +182,13 @@ static void set_around(struct vma *v, pte *q, struct page **pages, u32 n, bool w
 
 		if (!page)
 			continue;
-		if (v->flags & VM_EXEC)
-			sync_instructions(page);
 		atomic_inc(&page->mapcount);
 		WRITE_ONCE(q[i], base | page_to_phys(page));
 		some = page;
 		mapped++;
 	}
 	if (some)
-		atomic_add(mm_rss(v->mm, some), mapped);	/* all are of one kind */
+		atomic_add(&v->mm->rss[page_kind(some)], mapped);	/* all are of one kind */
 	spin_unlock(&v->mm->pt_lock);
 }
 

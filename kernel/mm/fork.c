@@ -18,11 +18,13 @@ struct copy {
 	struct mm *to;
 	pte *table;		/* entries of to for the 2 MiB at block, or NULL */
 	uaddr block;
+	u64 marked;		/* the last line of entries that was marked */
 	bool shared;		/* area is VM_SHARED: entries stay as they are */
 	bool failed;		/* out of memory */
-	s64 anon, file, shmem;
+	s64 count[NR_PAGE_KINDS];
 };
 
+#define MARK_BYTES	(8 * sizeof(pte))	/* entries that one mark stands for */
 #define TABLE_SPAN	(PAGE_SIZE / sizeof(pte) * PAGE_SIZE)
 
 /* The child's entry for va. Entries of one table are contiguous in a page. */
@@ -39,7 +41,10 @@ static pte *child_entry(struct copy *c, uaddr va)
 		c->block = block;
 	}
 	p = c->table + ((va - block) >> PAGE_SHIFT);
-	pgt_mark(p, 1);
+	if (c->marked != ALIGN_DOWN((u64)p, MARK_BYTES)) {
+		c->marked = ALIGN_DOWN((u64)p, MARK_BYTES);
+		pgt_mark(p, 1);
+	}
 	return p;
 }
 
@@ -61,12 +66,7 @@ static void copy_entry(pte *p, uaddr va, void *arg)
 		page = phys_to_page(pte_phys(old));
 		page_get(page);
 		atomic_inc(&page->mapcount);
-		if (page->flags & PG_ANON)
-			c->anon++;
-		else if (page->flags & PG_CACHE)
-			c->shmem++;
-		else
-			c->file++;
+		c->count[page_kind(page)]++;
 	}
 	WRITE_ONCE(*q, old);	/* the flush at the end orders it */
 }
@@ -80,9 +80,8 @@ static int copy_pages(struct mm *old, struct mm *mm, struct vma *v)
 	spin_lock(&old->pt_lock);
 	pgt_walk(&old->pgt, v->start, v->end, copy_entry, &c);
 	spin_unlock(&old->pt_lock);
-	atomic_add(&mm->rss_anon, c.anon);
-	atomic_add(&mm->rss_file, c.file);
-	atomic_add(&mm->rss_shmem, c.shmem);
+	for (int kind = 0; kind < NR_PAGE_KINDS; kind++)
+		atomic_add(&mm->rss[kind], c.count[kind]);
 	return c.failed || mem_low() ? -ENOMEM : 0;
 }
 

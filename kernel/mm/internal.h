@@ -117,8 +117,6 @@ struct mm *mm_alloc(void);	/* mm_create without a layout; NULL: no memory */
 void mm_zap(struct mm *mm, uaddr start, uaddr end);
 /* The same with all pages of an mm that nobody runs on any more: nothing is flushed. */
 void mm_zap_all(struct mm *mm);
-s64 *mm_rss(struct mm *mm, const struct page *p);	/* the counter for pages of p's kind */
-
 /* The same, but private copies stay. */
 void mm_zap_file_pages(struct mm *mm, uaddr start, uaddr end);
 

@@ -26,6 +26,7 @@
 #define HOT_BATCH	16	/* a power of two, at most half of HOT_MAX */
 
 struct page *mem_map;
+u64 page_zero;
 u64 min_pfn, max_pfn;
 struct mem_stats mem_stats;
 
@@ -272,10 +273,8 @@ void free_pages(struct page *p, unsigned order)
 	spin_unlock_irqrestore(&buddy.lock, flags);
 }
 
-void page_put(struct page *p)
+void page_free_last(struct page *p)
 {
-	if (!ref_put(&p->refs))
-		return;
 	ASSERT(!(p->flags & PG_SLAB) && p->mapcount == 0);
 	if (p->flags & PG_ANON)
 		atomic_dec(&mem_stats.anon_pages);

@@ -47,21 +47,24 @@ static u64 own_gap(const struct vma *v)
 	return to > from ? to - from : 0;
 }
 
-static void gap_update(struct vma *v)
+/* True if it has changed. */
+static bool gap_update(struct vma *v)
 {
-	u64 g = own_gap(v);
+	u64 g = own_gap(v), old = v->rb_gap;
 
 	if (v->rb_left)
 		g = max(g, v->rb_left->rb_gap);
 	if (v->rb_right)
 		g = max(g, v->rb_right->rb_gap);
 	v->rb_gap = g;
+	return g != old;
 }
 
+/* v's own gap or its children have changed: so may its gap and those above, up to one that stays. */
 static void gap_propagate(struct vma *v)
 {
-	for (; v; v = v->rb_parent)
-		gap_update(v);
+	while (v && gap_update(v))
+		v = v->rb_parent;
 }
 
 static struct vma **slot_of(struct mm *mm, struct vma *v)
@@ -127,7 +130,8 @@ void vma_insert(struct mm *mm, struct vma *v)
 	v->rb_parent = parent;
 	v->rb_color = priority();
 	*slot = v;
-	gap_propagate(v);
+	gap_update(v);
+	gap_propagate(parent);
 	next = vma_next(mm, v);
 	if (next)
 		gap_propagate(next);
@@ -353,17 +357,24 @@ void vma_discard(struct mm *mm, struct vma *v)
 	list_add_tail(&v->node, &mm->dead);
 }
 
-void mm_unlock(struct mm *mm)
+static noinline void unlock_and_bury(struct mm *mm)
 {
 	LIST_HEAD(dead);
 	struct vma *v, *next;
 
-	if (unlikely(!list_empty(&mm->dead)))
-		list_splice_tail(&mm->dead, &dead);
+	list_splice_tail(&mm->dead, &dead);
 	mutex_unlock(&mm->lock);
 	list_for_each_safe(v, next, &dead, node) {
 		if (v->file)
 			file_put(v->file);
 		kfree(v);
 	}
+}
+
+void mm_unlock(struct mm *mm)
+{
+	if (unlikely(!list_empty(&mm->dead)))
+		unlock_and_bury(mm);
+	else
+		mutex_unlock(&mm->lock);
 }

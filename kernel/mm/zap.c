@@ -17,16 +17,14 @@
 struct zap {
 	struct mm *mm;
 	u32 n;
-	bool flush;
-	bool keep_anon;
 	uaddr first, last;		/* addresses cleared and not flushed yet: [first, last) */
-	s64 anon, file, shmem;		/* pages taken out */
+	s64 count[NR_PAGE_KINDS];	/* pages taken out */
 	struct page *page[BATCH];
 };
 
 static void zap_settle(struct zap *z)
 {
-	if (z->flush && z->last) {
+	if (z->last) {
 		if (z->last - z->first == PAGE_SIZE)
 			tlb_flush_page(&z->mm->pgt, z->first);
 		else
@@ -38,83 +36,96 @@ static void zap_settle(struct zap *z)
 	z->last = 0;
 }
 
+/* Remember the page of an entry that is gone. */
+static inline void zap_page(struct zap *z, struct page *page)
+{
+	atomic_dec(&page->mapcount);
+	z->count[page_kind(page)]++;
+	z->page[z->n++] = page;
+	if (unlikely(z->n == BATCH))
+		zap_settle(z);
+}
+
 static void zap_entry(pte *p, uaddr va, void *arg)
 {
 	struct zap *z = arg;
 	pte old = *p;
-	struct page *page;
 
-	if (z->keep_anon && !pte_special(old) && (phys_to_page(pte_phys(old))->flags & PG_ANON))
-		return;
 	WRITE_ONCE(*p, 0);
 	if (!z->last)
 		z->first = va;
 	z->last = va + PAGE_SIZE;
-	if (pte_special(old))
-		return;
-	page = phys_to_page(pte_phys(old));
-	atomic_dec(&page->mapcount);
-	if (page->flags & PG_ANON)
-		z->anon++;
-	else if (page->flags & PG_CACHE)
-		z->shmem++;
-	else
-		z->file++;
-	z->page[z->n++] = page;
-	if (z->n == BATCH)
-		zap_settle(z);
+	if (!pte_special(old))
+		zap_page(z, phys_to_page(pte_phys(old)));
 }
 
-static void zap_chunk(struct zap *z, uaddr start, uaddr end)
+static void zap_file_entry(pte *p, uaddr va, void *arg)
+{
+	if (pte_special(*p) || !(phys_to_page(pte_phys(*p))->flags & PG_ANON))
+		zap_entry(p, va, arg);
+}
+
+/* Nobody runs on the table: there is nothing to flush. */
+static void zap_dead_entry(pte *p, uaddr va, void *arg)
+{
+	pte old = *p;
+
+	WRITE_ONCE(*p, 0);
+	if (!pte_special(old))
+		zap_page(arg, phys_to_page(pte_phys(old)));
+}
+
+typedef void zap_fn(pte *p, uaddr va, void *arg);
+
+static void zap_chunk(struct zap *z, uaddr start, uaddr end, zap_fn *fn)
 {
 	struct mm *mm = z->mm;
 
 	spin_lock(&mm->pt_lock);
-	pgt_walk(&mm->pgt, start, end, zap_entry, z);
+	pgt_walk(&mm->pgt, start, end, fn, z);
 	zap_settle(z);
 	spin_unlock(&mm->pt_lock);
 }
 
 static void zap_uncount(struct zap *z)
 {
-	struct mm *mm = z->mm;
-
-	if (z->anon)
-		atomic_sub(&mm->rss_anon, z->anon);
-	if (z->file)
-		atomic_sub(&mm->rss_file, z->file);
-	if (z->shmem)
-		atomic_sub(&mm->rss_shmem, z->shmem);
-}
-
-static void zap_range(struct zap *z, uaddr start, uaddr end)
-{
-	while (start < end) {
-		uaddr stop = min(end, ALIGN_DOWN(start, CHUNK) + CHUNK);
-
-		zap_chunk(z, start, stop);
-		start = stop;
-	}
-	zap_uncount(z);
+	for (int kind = 0; kind < NR_PAGE_KINDS; kind++)
+		if (z->count[kind])
+			atomic_sub(&z->mm->rss[kind], z->count[kind]);
 }
 
 /* By hand: the array of pages need not be cleared. */
-static void zap_init(struct zap *z, struct mm *mm, bool flush)
+static void zap_init(struct zap *z, struct mm *mm)
 {
 	z->mm = mm;
 	z->n = 0;
-	z->flush = flush;
-	z->keep_anon = false;
 	z->last = 0;
-	z->anon = z->file = z->shmem = 0;
+	for (int kind = 0; kind < NR_PAGE_KINDS; kind++)
+		z->count[kind] = 0;
+}
+
+static void zap_range(struct mm *mm, uaddr start, uaddr end, zap_fn *fn)
+{
+	struct zap z;
+
+	zap_init(&z, mm);
+	while (start < end) {
+		uaddr stop = min(end, ALIGN_DOWN(start, CHUNK) + CHUNK);
+
+		zap_chunk(&z, start, stop, fn);
+		start = stop;
+	}
+	zap_uncount(&z);
 }
 
 void mm_zap(struct mm *mm, uaddr start, uaddr end)
 {
-	struct zap z;
+	zap_range(mm, start, end, zap_entry);
+}
 
-	zap_init(&z, mm, true);
-	zap_range(&z, start, end);
+void mm_zap_file_pages(struct mm *mm, uaddr start, uaddr end)
+{
+	zap_range(mm, start, end, zap_file_entry);
 }
 
 /* One walk over all tables costs less than one for each area. */
@@ -122,23 +133,7 @@ void mm_zap_all(struct mm *mm)
 {
 	struct zap z;
 
-	zap_init(&z, mm, false);
-	zap_chunk(&z, 0, USER_MAX);
+	zap_init(&z, mm);
+	zap_chunk(&z, 0, USER_MAX, zap_dead_entry);
 	zap_uncount(&z);
-}
-
-void mm_zap_file_pages(struct mm *mm, uaddr start, uaddr end)
-{
-	struct zap z;
-
-	zap_init(&z, mm, true);
-	z.keep_anon = true;
-	zap_range(&z, start, end);
-}
-
-s64 *mm_rss(struct mm *mm, const struct page *p)
-{
-	if (p->flags & PG_ANON)
-		return &mm->rss_anon;
-	return p->flags & PG_CACHE ? &mm->rss_shmem : &mm->rss_file;
 }

@@ -71,7 +71,7 @@ static struct knode *child_named(struct knode *dir, const char *name, size_t len
 	struct knode *c;
 
 	list_for_each(c, &dir->children, node)
-		if (strlen(c->name) == len && !memcmp(c->name, name, len))
+		if (c->name[0] == name[0] && strlen(c->name) == len && !memcmp(c->name, name, len))
 			return c;
 	return NULL;
 }

@@ -210,7 +210,7 @@ static bool entry_visible(const struct pid_entry *e, const struct pnode *n)
 static const struct pid_entry *find_entry(const struct pnode *n, const char *name)
 {
 	for (const struct pid_entry *e = dir_table(n); e->name; e++)
-		if (entry_visible(e, n) && !strcmp(e->name, name))
+		if (e->name[0] == name[0] && entry_visible(e, n) && !strcmp(e->name, name))
 			return e;
 	return NULL;
 }
