@@ -101,7 +101,8 @@ static const char *perf_name(struct vma *v, char *buf, struct perf_mapping *m)
 	name = v->ops && v->ops->name ? v->ops->name(v) : NULL;
 	if (name)
 		return name;
-	if (v->start <= v->mm->start_brk && v->end >= v->mm->brk && (v->flags & VM_HEAP))
+	/* The first brk has no name yet: it ends where the heap is said to end behind it. So on Linux. */
+	if (v->flags & VM_HEAP && v->start < v->mm->brk)
 		return "[heap]";
 	if (v->flags & VM_STACK)
 		return "[stack]";

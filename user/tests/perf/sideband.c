@@ -350,6 +350,7 @@ TEST("sideband/exec", "PERF_RECORD_COMM PERF_RECORD_MMAP2 attr.comm_exec attr.en
 	struct perf_event_attr a = sideband();
 	struct mmap2 *m = (void *)&rec;
 	int fd, go[2], n = 0, heap = 0, stack = 0, vdso = 0, exec = 0, last = 0;
+	u64 anon[16] = { 0 }, nr_anon = 0, first_heap = 0;
 	struct ring r;
 	pid_t kid;
 	char c = 0;
@@ -378,7 +379,11 @@ TEST("sideband/exec", "PERF_RECORD_COMM PERF_RECORD_MMAP2 attr.comm_exec attr.en
 			continue;
 		EXPECT_EQ(m->pid, kid);
 		EXPECT_EQ(!(m->prot & PROT_EXEC), !!(rec.h.misc & PERF_RECORD_MISC_MMAP_DATA));
-		heap += !strcmp(m->name, "[heap]");
+		if (!strcmp(m->name, "//anon"))
+			anon[nr_anon++ % 16] = m->addr;
+		if (!strcmp(m->name, "[heap]") && !heap++)
+			for (int i = 0; i < 16; i++)
+				first_heap += anon[i] == m->addr;
 		stack += !strcmp(m->name, "[stack]");
 		vdso += !strcmp(m->name, "[vdso]") && m->prot & PROT_EXEC;
 		exec += m->name[0] == '/' && strcmp(m->name, "//anon") && m->prot & PROT_EXEC && m->ino;
@@ -388,6 +393,7 @@ TEST("sideband/exec", "PERF_RECORD_COMM PERF_RECORD_MMAP2 attr.comm_exec attr.en
 	EXPECT_EQ(vdso, 1);
 	EXPECT_EQ(stack, 1);
 	EXPECT(heap >= 1, "no [heap]");
+	EXPECT_EQ(first_heap, 1);	/* the first brk is told before the heap has its name */
 }
 
 TEST("sideband/switch", "PERF_RECORD_SWITCH attr.context_switch", "perf_event_open(2)")
