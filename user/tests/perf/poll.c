@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/select.h>
 
 static int poll_now(int fd)
 {
@@ -229,4 +230,38 @@ TEST("poll/epoll", "epoll", "perf record uses poll, others epoll")
 	EXPECT_EQ(epoll_wait(ep, &got, 1, 1000), 1);
 	EXPECT_EQ(got.events, EPOLLIN);
 	EXPECT_EQ(epoll_wait(ep, &got, 1, 0), 0);
+}
+
+static int select_now(int fd)
+{
+	struct timeval none = { 0, 0 };
+	fd_set r, w, x;
+	int n;
+
+	FD_ZERO(&r);
+	FD_ZERO(&w);
+	FD_ZERO(&x);
+	FD_SET(fd, &r);
+	FD_SET(fd, &w);
+	FD_SET(fd, &x);
+	n = select(fd + 1, &r, &w, &x, &none);
+	EXPECT_EQ(n, FD_ISSET(fd, &r) + FD_ISSET(fd, &w) + FD_ISSET(fd, &x));
+	return FD_ISSET(fd, &r) | FD_ISSET(fd, &w) << 1 | FD_ISSET(fd, &x) << 2;
+}
+
+TEST("poll/select", "poll", "Linux fs/select.c: POLLHUP is readable")
+{
+	struct perf_event_attr a = sampling(SWITCHES, 1, PERF_SAMPLE_TID);
+	int fd;
+
+	a.wakeup_events = 1;
+	fd = open_attr(&a);
+	EXPECT_EQ(select_now(fd), 1);			/* no ring: POLLHUP */
+	ring_map(fd, 1, PROT_READ | PROT_WRITE);
+	EXPECT_EQ(select_now(fd), 0);
+	ioc(fd, PERF_EVENT_IOC_ENABLE, 0);
+	yields(2);
+	ioc(fd, PERF_EVENT_IOC_DISABLE, 0);
+	EXPECT_EQ(select_now(fd), 1);
+	EXPECT_EQ(select_now(fd), 0);
 }
