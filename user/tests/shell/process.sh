@@ -21,7 +21,7 @@ check_subshells() {
 }
 check_background_wait() {
 	sleep 0.2 & p=$!; wait $p; echo $?; (exit 9) & wait $!; echo $?
-	for i in 1 2 3; do (sleep 0.$i; echo $i) & done; wait; echo done
+	for i in 1 2 3; do (sleep 0.$((i * 3)); echo $i) & done; wait; echo done
 	wait 99999 2>/dev/null; echo $?
 }
 check_kill_jobs() {
