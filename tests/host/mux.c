@@ -228,6 +228,26 @@ TEST(rotation_stops)	/* F10 */
 	sim_end();
 }
 
+TEST(interval_of_sysfs)	/* each interval one turn; a new one from the next turn on */
+{
+	u64 n;
+
+	begin(32);
+	for (int i = 0; i < 8; i++)
+		self(raw(CYC));
+	CHECK_EQ(perf_sysfs_write(1, 1, "10"), 0);
+	sim_advance(20 * MS);		/* the turn that was due, and the first long one */
+	n = perf_stats.rotations;
+	sim_advance(200 * MS);
+	CHECK_EQ(perf_stats.rotations - n, 20);
+	CHECK_EQ(perf_sysfs_write(1, 1, "1"), 0);
+	sim_advance(20 * MS);
+	n = perf_stats.rotations;
+	sim_advance(200 * MS);
+	CHECK_EQ(perf_stats.rotations - n, 200);
+	sim_end();
+}
+
 TEST(backfill)	/* F13 */
 {
 	int fd[8];
