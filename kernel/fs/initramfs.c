@@ -6,7 +6,8 @@
  *
  * The reader is fed pieces of any size (the whole archive when it is not compressed) and keeps its
  * place: a header of 110 hexadecimal characters, a name, the contents, each padded to 4 bytes. File
- * contents are copied once, into page-cache pages that are not zeroed first.
+ * contents are copied once, into page-cache pages that are not zeroed first. What has been read of a plain archive is
+ * given back page by page, so that a small machine never holds the programs twice.
  */
 #include "internal.h"
 
@@ -18,6 +19,7 @@
 #define HEADER_SIZE	110
 #define MAX_LINKS_HASH	64
 #define MAX_WHY		80
+#define PIECE		(256 * 1024)	/* read of a plain archive before its pages are given back */
 
 struct entry { u32 ino, mode, uid, gid, nlink, mtime, size, dev_major, dev_minor, rdev_major,
 	       rdev_minor, name_len; };
@@ -39,6 +41,7 @@ struct reader {
 	struct file *file;
 	u64 off;
 	struct link *links[MAX_LINKS_HASH];
+	const u8 *kept;		/* the image from here on has not been given back */
 	u32 entries;
 	u64 bytes;
 	char why[MAX_WHY];	/* the first thing that went wrong */
@@ -399,6 +402,17 @@ static int feed(void *arg, const u8 *data, size_t n)
 
 /* --- the whole image ------------------------------------------------------------------------- */
 
+/* Everything before upto has been read: its pages may hold files now. */
+static void give_back(struct reader *r, const u8 *upto)
+{
+	const u8 *end = (const u8 *)((uintptr_t)upto & ~(PAGE_SIZE - 1));
+
+	if (end <= r->kept)
+		return;
+	mem_free_range(virt_to_phys(r->kept), (u64)(end - r->kept));
+	r->kept = end;
+}
+
 /* A plain archive ends where something that is neither zeros nor a header follows its trailer. */
 static int feed_plain(struct reader *r, const u8 *data, size_t n, size_t *used)
 {
@@ -410,8 +424,9 @@ static int feed_plain(struct reader *r, const u8 *data, size_t n, size_t *used)
 
 		if (at_boundary(r) && done && data[done] && data[done] != '0')
 			break;
-		err = step(r, data + done, n - done, &eaten);
+		err = step(r, data + done, min_t(size_t, n - done, PIECE), &eaten);
 		done += eaten;
+		give_back(r, data + done);
 	}
 	*used = done;
 	return err;
@@ -448,6 +463,7 @@ static void unpack(struct reader *r, const u8 *p, size_t n)
 		ASSERT(used <= n);
 		p += used;
 		n -= used;
+		give_back(r, p);
 	}
 	if (err && !r->why[0])
 		snprintf(r->why, sizeof(r->why), "damaged archive: error %d", -err);
@@ -473,12 +489,16 @@ void initramfs_unpack(paddr base, u64 size)
 		return;
 	}
 	current->fs->umask = 0;
-	unpack(r, phys_to_virt(base), size);
+	r->kept = phys_to_virt(base);
+	/* Its limit is half of the memory, of which this is a part. */
+	current->fs->root.mnt->sb->max_pages += size / PAGE_SIZE / 2;
+	unpack(r, r->kept, size);
 	current->fs->umask = umask;
 	if (r->why[0])
 		pr_err("initramfs: %s\n", r->why);
 	pr_info("initramfs: %u entries, %lu KiB in %ld ms\n", r->entries, r->bytes >> 10,
 		(long)((ktime_now() - start) / NSEC_PER_MSEC));
+	size -= (u64)(r->kept - (const u8 *)phys_to_virt(base));
+	mem_free_range(virt_to_phys(r->kept), size);
 	kfree(r);
-	mem_free_range(base, size);
 }
