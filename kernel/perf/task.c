@@ -131,14 +131,13 @@ static struct perf_ctx *leave_own_ctx(struct perf_task *pt)
 }
 
 /* What it counts, and its hold on what it has opened elsewhere (prctl). */
-static void drop_own_events(struct perf_task *pt, bool exits)
+static void drop_own_events(struct perf_task *pt)
 {
 	struct perf_ctx *ctx = leave_own_ctx(pt);
 
 	while (!list_empty(&pt->owned))
 		list_del(pt->owned.next);
-	if (exits)
-		sideband_exit(pt->task, ctx);	/* after the last sample, before the rings go */
+	sideband_exit(pt->task, ctx);	/* after the last sample, before the rings go */
 	if (ctx)
 		empty_ctx(ctx);
 }
@@ -158,7 +157,7 @@ void perf_exit(struct task *t)
 	HOST_PAUSE("exit");
 	host_mutex_lock(&perf_mutex);
 	pt->dead = true;
-	drop_own_events(pt, true);
+	drop_own_events(pt);
 	host_mutex_unlock(&perf_mutex);
 }
 
@@ -241,22 +240,30 @@ static void exec_remove(struct perf_ctx *ctx)
 	}
 }
 
-static void exec_events(struct perf_task *pt, bool privileged)
+static void exec_events(struct perf_task *pt)
 {
 	struct perf_ctx *ctx;
 
 	host_mutex_lock(&perf_mutex);
-	if (privileged) {
-		drop_own_events(pt, false);
-	} else {
-		ctx = pin_own_ctx(pt);
-		if (ctx) {
-			ctx_call(ctx, exec_enable, NULL);
-			exec_remove(ctx);
-			ctx_unpin(ctx);
-			ctx_drop_if_empty(ctx);
-		}
+	ctx = pin_own_ctx(pt);
+	if (ctx) {
+		ctx_call(ctx, exec_enable, NULL);
+		exec_remove(ctx);
+		ctx_unpin(ctx);
+		ctx_drop_if_empty(ctx);
 	}
+	host_mutex_unlock(&perf_mutex);
+}
+
+/* The new program may do more than who measures it. As on Linux the task ends for its events, with an EXIT record. */
+static void exec_part(struct perf_task *pt)
+{
+	if (!pt) {
+		sideband_exit(host_current(), NULL);
+		return;
+	}
+	host_mutex_lock(&perf_mutex);
+	drop_own_events(pt);
 	host_mutex_unlock(&perf_mutex);
 }
 
@@ -264,9 +271,11 @@ void perf_exec(bool privileged)
 {
 	struct perf_task *pt = peek(host_current());
 
-	if (unlikely(pt && (READ_ONCE(pt->ctx) || privileged)))
-		exec_events(pt, privileged);
+	if (unlikely(pt && READ_ONCE(pt->ctx)))
+		exec_events(pt);
 	sideband_exec();	/* behind it: the events that it enabled want the new name */
+	if (unlikely(privileged))
+		exec_part(pt);
 }
 
 long perf_prctl(bool enable)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Families: fork, threads, exec, exit, and the sums that must come out. */
 #include "ptest.h"
+#include "ring.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -616,4 +617,59 @@ TEST("inherit/exec_setid_of_one", "attr.inherit exec", "Linux: events leave a ta
 	EXPECT_IN(v, mine + 19000000, mine + 400000000);
 	spin_ms(20);
 	EXPECT(read_u64(fd) >= v + 19000000, "the others stand still: %ld", (long)(read_u64(fd) - v));
+}
+
+static void add_type(char *types, size_t size, const char *t)
+{
+	size_t n = strlen(types);
+
+	if (n < strlen(t) || strcmp(types + n - strlen(t), t))	/* several mappings count once */
+		strncat(types, t, size - n - 1);
+}
+
+/* The types of the records of a child that executes a copy of this program, in the order in which they came. all_of_cpu:
+ * the event is the CPU's. */
+static void exec_records(unsigned mode, bool all_of_cpu, char *types, size_t size)
+{
+	struct perf_event_attr a = attr_of(DUMMY);
+	static union record rec;
+
+	a.task = a.comm = a.mmap = a.mmap2 = 1;
+	copy_with_mode(setid_copy, mode);
+	pid_t pid = stopped_child(spin_then_setid);
+	int fd = perf_open(&a, all_of_cpu ? -1 : pid, all_of_cpu ? 0 : -1, -1, 0);
+
+	NEED(fd);
+	struct ring r = ring_map(fd, 32, PROT_READ | PROT_WRITE);
+
+	EXPECT_EQ(write(wait_fd[1], "x", 1), 1);
+	reap(pid);
+	close(fd);
+	unlink(setid_copy);
+	*types = 0;
+	while (ring_next(&r, &rec)) {
+		if (rec.u32[2] != (u32)pid)	/* all of these begin with it */
+			continue;
+		add_type(types, size, rec.h.type == PERF_RECORD_COMM ? "comm " : rec.h.type == PERF_RECORD_EXIT ? "exit " :
+				      rec.h.type == PERF_RECORD_MMAP2 ? "mmap " : "other ");
+	}
+}
+
+/* For its events the task ends. For those of the CPU, too, and once more when it does end. */
+TEST("sideband/exec_setid", "attr.task record.EXIT exec", "Linux 6.12: begin_new_exec")
+{
+	static const char *const want[2][2] = { { "comm mmap exit ", "comm exit " },
+						{ "comm mmap exit ", "comm exit mmap exit " } };
+	char types[256];
+
+	if (geteuid())
+		test_skip("not root");
+	pin(0);
+	snprintf(setid_copy, sizeof(setid_copy), "/ptest-setid-%d", getpid());
+	for (int cpu = 0; cpu < 2; cpu++)
+		for (int setid = 0; setid < 2; setid++) {
+			exec_records(setid ? 04755 : 0755, cpu, types, sizeof(types));
+			EXPECT(!strcmp(types, want[cpu][setid]), "%s, %s: \"%s\", right is \"%s\"", cpu ? "CPU" : "task",
+			       setid ? "set-user-id" : "plain", types, want[cpu][setid]);
+		}
 }
