@@ -10,7 +10,7 @@ echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 rec() {
 	timeout -s INT 60 perf record -o p "$@" >out 2>&1 </dev/null
 	echo "status $?"
-	grep -v -e '^done' -e 'Woken up' out | sed 's/Captured and wrote .* MB \([^ ]*\)\( ([0-9]* samples)\)*/Captured \1\2/'
+	sed '/^Warning:$/{N;/out of order/d}' out | grep -v -e '^done' -e 'Woken up' | sed 's/Captured and wrote .* MB \([^ ]*\)\( ([0-9]* samples)\)*/Captured \1\2/'
 }
 # The kinds of records: how often they occur is a matter of time; THROTTLE and the reader's rounds are, too.
 kinds() {
@@ -119,6 +119,30 @@ check_kptr_restrict() {
 	rec loop 100; hot
 	echo 0 >/proc/sys/kernel/kptr_restrict
 }
+
+# Code that is in no file of the program, and files that are gone, renamed or have odd names.
+maps() { perf script -i p --show-mmap-events 2>/dev/null | grep -o 'PERF_RECORD_MMAP2.*' | grep -v -e kallsyms -e busybox | sed 's/\[0x[^]]*\]/[]/; s/[0-9]*\/[0-9]*:/PID:/'; }
+await() { for i in $(seq 200); do pidof "$1" >/dev/null && return; sleep 0.1; done; }
+tasks() { perf script -i p --show-task-events 2>/dev/null | grep -o 'PERF_RECORD_[A-Z]*' | sort | uniq -c; }
+check_jit_map() { rec -e cycles:u jit map 50; maps; perf script -i p -F ip,sym,dso 2>/dev/null | awk '$2 ~ /jitted/ { print $2, $3 }' | sed 's/[0-9]\{1,\}/N/' | sort -u; }
+check_jit_dump() {
+	rec -k mono -e cycles:u jit dump 50; perf inject --jit -i p -o q 2>&1; ls | sed 's/[0-9][0-9]*/N/g' | sort
+	perf report -i q --stdio -F sym,dso 2>&1 | awk '/jitted_loop/ { print $1, $2, $3 }' | sed 's/[0-9][0-9]*/N/g'
+}
+check_vdso() { rec -e cycles:u jit vdso 100; perf report -i p --stdio -F sym,dso 2>/dev/null | awk '/__kernel.*vdso/ { print $1, $2, $3 }'; }
+check_deleted() { cp /bin/loop gone; rec sh -c 'exec 3<gone; rm gone; exec /proc/self/fd/3 50'; maps; }
+check_odd_name() { cp /bin/loop 'a long name, with blanks'; rec -e cycles:u './a long name, with blanks' 20; maps; perf report -i p --stdio -F comm 2>/dev/null | grep '^ *a long' | sort -u; }
+# Each of 300 children is told, and so is its end.
+check_forks() { rec -m 1M -F 99 forks 300; tasks | while read -r n kind; do echo exact "$kind" "$n"; done; clean; }
+check_kcore() { rec --kcore -g -F 500 loop 20; ls p; ls p/kcore_dir; perf report -i p --stdio --no-children -g none -F sym 2>&1 | grep '\[k\]' | grep -q -v '\[k\] 0x' && echo named; }
+check_pipe() { perf record -q -o - -e cycles:u loop 50 2>/dev/null | perf inject -b 2>/dev/null | perf report -i - --stdio --percent-limit 5 -F sym,dso 2>/dev/null | awk '$1 == "[.]" { print $2, $3 }' | sort; }
+check_control() {
+	mkfifo ctl ack
+	(exec 3>ctl; await loop; echo enable >&3; sleep 1; echo disable >&3; sleep 0.2; echo stop >&3) &
+	rec -D -1 --control fifo:ctl,ack loop 100000; kinds; hot
+}
+check_killed() { (await loop; sleep 1; kill -KILL $(pidof loop)) & rec -F 99 loop 1000000; kinds; }
+check_branch_options() { rec --call-graph lbr loop 5; rec -j any loop 5; rec -j any,u loop 5; }
 
 # With icount: the same number of samples as on Linux, and percentages.
 # Those of the two functions: how much there is before main depends on the C library.
