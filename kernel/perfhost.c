@@ -199,6 +199,11 @@ void host_task_ns(struct host_ns ns[HOST_NR_NS])
 		ns_number(names[i], &ns[i].dev, &ns[i].ino);
 }
 
+void host_user_return(struct task *t)
+{
+	set_task_flag(t, TIF_NOTIFY);
+}
+
 void host_sigtrap(u64 addr, u32 type, u64 data)
 {
 	struct siginfo_abi info = { .signo = SIGTRAP, .code = TRAP_PERF };

@@ -79,6 +79,9 @@ static inline void perf_sched_switch(struct task *prev, struct task *next, bool 
 		perf_sched_switch_slow(prev, next, preempt, migrated);
 }
 
+/* After host_user_return(): current goes on in user mode as soon as this is done. P. */
+void perf_user_return(void);
+
 extern u32 perf_tick_users[];	/* per CPU: rings in frequency mode, throttled events, PMUs without interrupt */
 void perf_tick_slow(void);
 /* On each 4 ms tick of this CPU, from its interrupt. O. */

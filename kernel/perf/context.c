@@ -52,7 +52,8 @@ struct perf_ctx *ctx_alloc(struct task *t)
 /* No task has it any more and it is out. P, m. */
 void ctx_free(struct perf_ctx *ctx)
 {
-	ASSERT_PERF(ctx->oncpu < 0 && !ctx->nr_events && list_empty(&ctx->events) && !ctx->parked);
+	ASSERT_PERF(ctx->oncpu < 0 && !ctx->nr_events && list_empty(&ctx->events) && !ctx->parked &&
+		    !ctx->traps_owed);
 	for (u32 c = 0; ctx->bycpu && c < host_nr_cpus(); c++) {
 		if (ctx->bycpu[c])
 			STAT_DEC(buckets);
@@ -188,7 +189,6 @@ void ctx_add_event(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucke
 	if (e->attr.inherit_stat || (e->attr.inherit && e->attr.sample_type & PERF_SAMPLE_READ))
 		ctx->noswap++;
 	ctx->nr_switch += e->attr.context_switch;
-	ctx->nr_trap += e->attr.sigtrap;
 	WRITE_ONCE(ctx->clone_id, 0);
 	event_restamp(e);
 }
@@ -206,7 +206,7 @@ void ctx_del_event(struct perf_event *e)
 	if (e->attr.inherit_stat || (e->attr.inherit && e->attr.sample_type & PERF_SAMPLE_READ))
 		ctx->noswap--;
 	ctx->nr_switch -= e->attr.context_switch;
-	ctx->nr_trap -= e->attr.sigtrap;
+	overflow_forget_trap(e);
 	WRITE_ONCE(ctx->clone_id, 0);
 	e->bucket = NULL;
 	WRITE_ONCE(e->ctx, NULL);
@@ -241,8 +241,6 @@ bool ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now)
 		return false;
 	pc->task_ctx = ctx;
 	clocks_in(ctx);
-	if (unlikely(ctx->nr_trap))
-		overflow_traps(ctx);
 	if (unlikely(!list_empty(&ctx->mapped)))
 		pc->stale |= STALE_TASK;
 	return true;

@@ -84,7 +84,8 @@ struct perf_event {
 	host_waitq waitq;	/* pollers of the file */
 	struct host_irq_work work;	/* does what is in pending */
 	u32 pending;		/* overflow.c (a) */
-	u64 trap_addr;		/* sigtrap: data address of the first overflow of which it has not told yet (o) */
+	bool trap_owed;		/* sigtrap: its task has yet to get it (c) */
+	u64 trap_addr;		/* and the data address of that overflow (c) */
 
 	/* place */
 	struct perf_ctx *ctx;	/* NULL when GONE (mc!) */
@@ -156,7 +157,7 @@ struct perf_ctx {
 	u32 pins;		/* > 0: must stay with its task (c) */
 	u32 noswap;		/* events that forbid the family switch (mc) */
 	u32 nr_switch;		/* events that want SWITCH records (mc) */
-	u32 nr_trap;		/* events with sigtrap (mc) */
+	u32 traps_owed;		/* events that owe their task a SIGTRAP (c) */
 	u64 clone_id;		/* equal and not 0: contexts are copies of each other (c!) */
 	u64 time, stamp;	/* clock: ns in, and host_now() when last added up (c) */
 	struct list events;	/* all, by ctx_node (mc) */
@@ -455,8 +456,7 @@ u32 output_poll(struct perf_event *e, struct host_poll *p);	/* P, without m */
 void overflow_init(struct perf_event *e);	/* P */
 void overflow_wake(struct perf_event *root);
 void overflow_signal(struct perf_event *root);
-void overflow_traps(struct perf_ctx *ctx);	/* o: its task has come back */
-bool overflow_owes_trap(const struct perf_ctx *ctx);	/* c: its task has yet to get a SIGTRAP */
+void overflow_forget_trap(struct perf_event *e);	/* c: no SIGTRAP for what it has overflowed so far */
 extern u64 cputime_allowed;			/* ns of an interrupt, 0: nobody cares (a) */
 void cputime_took(u64 ns);			/* one interrupt, O */
 void cputime_rate_set(void);			/* after a sysctl has been written */

@@ -231,7 +231,9 @@ void host_waitq_wake(host_waitq *q, u32 mask);
  * POLL_IN. Nothing if O_ASYNC is off. From irq work or P only. */
 void host_file_sigio(struct host_file *f, bool hup);
 bool host_file_async(const struct host_file *f);	/* is O_ASYNC on? A */
-/* SIGTRAP with TRAP_PERF to current, before it goes on in user mode. From irq work. */
+/* perf_user_return() is to be called before t goes on in user mode. It sleeps or runs on this CPU, or is about to. O. */
+void host_user_return(struct task *t);
+/* SIGTRAP with TRAP_PERF to current. From perf_user_return, IRQs off. */
 void host_sigtrap(u64 addr, u32 type, u64 data);
 
 /* --- the clock that user space can compute --------------------------------------------------- */

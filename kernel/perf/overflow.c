@@ -11,9 +11,9 @@
  * Throttling. An event may interrupt max_sample_rate / HZ times per 4 ms tick; then it is stopped until the
  * next tick. THROTTLE and UNTHROTTLE records say so.
  *
- * sigtrap: the task that is monitored gets SIGTRAP, synchronously if it can: before it goes back to user
- * space. If it has left the CPU by the time the irq work runs (an overflow at a switch), the work is done
- * when it comes back.
+ * sigtrap: the task that is monitored gets SIGTRAP right before it goes on in user mode (perf_user_return), wherever it
+ * overflowed. So the signal never ends a system call that sleeps, and an exec, which removes the event, takes along a
+ * signal that it still owed. One is owed at most; what overflows meanwhile adds nothing, as on Linux.
  */
 #include "sample.h"
 
@@ -21,7 +21,6 @@
 #define PEND_HUP	2u	/* the budget is used up */
 #define PEND_DISABLE	4u
 #define PEND_WAKE	8u	/* pollers have to look again */
-#define PEND_TRAP	16u	/* sigtrap */
 
 static void note(struct perf_event *e, u32 what)
 {
@@ -110,34 +109,38 @@ void overflow_unthrottle_soft(struct perf_cpu *pc, struct perf_ctx *ctx)
 		unthrottle_bucket(ctx->here);
 }
 
-/* e's task is current: tell it. Else later. o. */
-static void deliver_trap(struct perf_event *e)
+/* e's task is to get a SIGTRAP. o, or its switch. */
+static void owe_trap(struct perf_event *e, u64 addr)
 {
-	struct perf_ctx *ctx = READ_ONCE(e->ctx);
-
-	if (ctx && ctx == this_perf_cpu()->task_ctx)
-		host_sigtrap(e->trap_addr, e->attr.type, e->attr.sig_data);
-	else
-		__atomic_fetch_or(&e->pending, PEND_TRAP, __ATOMIC_ACQ_REL);
+	if (e->trap_owed)
+		return;
+	e->trap_owed = true;
+	e->trap_addr = addr;
+	e->ctx->traps_owed++;
+	host_user_return(e->ctx->task);
 }
 
-bool overflow_owes_trap(const struct perf_ctx *ctx)
+void overflow_forget_trap(struct perf_event *e)
 {
-	const struct perf_event *e;
-
-	list_for_each(e, &ctx->events, ctx_node)
-		if (READ_ONCE(e->pending) & PEND_TRAP)
-			return true;
-	return false;
+	if (!e->trap_owed)
+		return;
+	e->trap_owed = false;
+	e->ctx->traps_owed--;
 }
 
-void overflow_traps(struct perf_ctx *ctx)
+void perf_user_return(void)
 {
+	u64 flags = host_irq_save();
+	struct perf_ctx *ctx = this_perf_cpu()->task_ctx;
 	struct perf_event *e;
 
-	list_for_each(e, &ctx->events, ctx_node)
-		if (READ_ONCE(e->pending) & PEND_TRAP)
-			host_irq_work_queue(&e->work);
+	if (ctx && ctx->traps_owed)
+		list_for_each(e, &ctx->events, ctx_node)
+			if (e->trap_owed) {
+				overflow_forget_trap(e);
+				host_sigtrap(e->trap_addr, e->attr.type, e->attr.sig_data);
+			}
+	host_irq_restore(flags);
 }
 
 /* Do what was noted. Interrupt context, IRQs off, no locks held. */
@@ -150,8 +153,6 @@ static void pending_work(struct host_irq_work *w)
 		event_disable_here(e);
 	if (todo & PEND_WAKE)
 		host_waitq_wake(&e->root->waitq, HOST_POLLIN | HOST_POLLHUP);
-	if (todo & PEND_TRAP)
-		deliver_trap(e);
 	if (todo & (PEND_SIGIO | PEND_HUP))
 		host_file_sigio(e->root->file, todo & PEND_HUP);
 }
@@ -171,13 +172,6 @@ void overflow_wake(struct perf_event *root)
 void overflow_signal(struct perf_event *root)
 {
 	note(root, PEND_SIGIO);
-}
-
-static void note_trap(struct perf_event *e, u64 addr)
-{
-	if (!(READ_ONCE(e->pending) & PEND_TRAP))
-		e->trap_addr = addr;
-	note(e, PEND_TRAP);
 }
 
 /*
@@ -207,7 +201,7 @@ void event_overflow(struct perf_event *e, const struct pt_regs *regs, u64 addr, 
 	else if (host_file_async(e->root->file))
 		note(e, PEND_SIGIO);
 	if (e->attr.sigtrap)
-		note_trap(e, addr);
+		owe_trap(e, addr);
 	if (too_many)
 		throttle(e);
 }

@@ -19,12 +19,6 @@ static struct perf_ctx *ctx_of(struct task *t, struct perf_task **pt)
 	return *pt ? __atomic_load_n(&(*pt)->ctx, __ATOMIC_ACQUIRE) : NULL;
 }
 
-/* A signal is for the task that was interrupted: its context stays until that has it. c. */
-static bool owes_trap(const struct perf_ctx *ctx)
-{
-	return unlikely(ctx->nr_trap) && overflow_owes_trap(ctx);
-}
-
 /* Swap the contexts of prev (in here) and next (out) if they are copies. IRQs off. */
 static bool family_switch(struct perf_task *prev, struct perf_task *next, struct perf_ctx *a,
 			  struct perf_ctx *b)
@@ -36,8 +30,8 @@ static bool family_switch(struct perf_task *prev, struct perf_task *next, struct
 	host_spin_lock(&a->lock);
 	host_spin_lock_nested(&b->lock);	/* only this CPU can take two: both tasks are in its hands */
 	same = a->clone_id && a->clone_id == b->clone_id && !a->pins && !b->pins && !a->noswap &&
-	       !b->noswap && list_empty(&a->mapped) && list_empty(&b->mapped) && !owes_trap(a) &&
-	       !owes_trap(b);
+	       !b->noswap && list_empty(&a->mapped) && list_empty(&b->mapped) &&
+	       !a->traps_owed && !b->traps_owed;	/* a signal is for the task that was interrupted */
 	if (same) {
 		WRITE_ONCE(a->task, next->task);	/* is_tasks */
 		WRITE_ONCE(b->task, prev->task);

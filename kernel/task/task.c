@@ -136,4 +136,5 @@ void task_notify(void)
 {
 	atomic_and(&current->flags, ~TIF_NOTIFY);
 	free_dead_tasks();
+	perf_user_return();
 }

@@ -206,16 +206,40 @@ TEST(sampling_sigtrap)
 	a.sigtrap = a.remove_on_exec = 1;
 	fd = self(a);
 	happen(3);
-	CHECK_EQ(sim_traps - before, 3);
+	CHECK_EQ(sim_traps, before);	/* not while it is in the kernel: a system call that sleeps goes on */
+	sim_user(0);
+	CHECK_EQ(sim_traps - before, 1);
+	for (int i = 0; i < 3; i++) {
+		happen(1);
+		sim_user(0);
+	}
+	CHECK_EQ(sim_traps - before, 4);
 	/* at a switch: told when the task comes back */
 	a.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	fd = self(a);
 	before = sim_traps;
 	sim_switch(0, NULL);
+	sim_user(0);
 	CHECK_EQ(sim_traps, before);
 	sim_switch(0, t);
+	sim_user(0);
 	CHECK_EQ(sim_traps - before, 1);
 	(void)fd;
+	sim_end();
+}
+
+TEST(sampling_sigtrap_at_exec)	/* the new program has no handler: what the old one was owed is gone with the event */
+{
+	struct perf_event_attr a = attr(ALIGN, 1, 0);
+	u32 before = sim_traps;
+
+	begin(32);
+	a.sigtrap = a.remove_on_exec = 1;
+	self(a);
+	happen(1);
+	perf_exec(false);
+	sim_user(0);
+	CHECK_EQ(sim_traps, before);
 	sim_end();
 }
 
@@ -247,10 +271,13 @@ TEST(sampling_sigtrap_of_who_left)	/* a family switch must not hand the signal t
 	c = sim_fork(true);
 	CHECK(t->perf->ctx->clone_id && t->perf->ctx->clone_id == c->perf->ctx->clone_id);
 	sim_switch(0, c);
+	sim_user(0);
 	CHECK_EQ(sim_traps, before);	/* it was t that was switched away */
 	sim_switch(0, t);
+	sim_user(0);
 	CHECK_EQ(sim_traps - before, 1);	/* t's; c's own comes when c is back */
 	sim_switch(0, c);
+	sim_user(0);
 	CHECK_EQ(sim_traps - before, 2);
 	sim_end();
 }

@@ -277,11 +277,24 @@ static void run_ticks(void)
 }
 
 /* Let time pass on all CPUs, with interrupts when they are due. */
+void sim_user(u32 cpu)
+{
+	struct task *t = sim.curr[cpu];
+
+	if (!t || !t->user_return)
+		return;
+	t->user_return = false;
+	ONCPU(cpu)
+		perf_user_return();
+}
+
 void sim_advance(u64 ns)
 {
 	u64 end = sim.now + ns;
 	u32 me = sim.cpu;
 
+	for (u32 c = 0; c < SIM_CPUS; c++)
+		sim_user(c);
 	while (sim.now < end) {
 		u64 step = min_t(u64, end - sim.now, simpmu_step());
 		struct host_timer *t = earliest();

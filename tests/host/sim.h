@@ -27,6 +27,7 @@ struct task {
 	int cpu;		/* runs on, -1: no */
 	int last_cpu;		/* last ran on, -1: never */
 	bool used, dead, idle;
+	bool user_return;	/* host_user_return: perf wants to be called */
 	bool embryo;		/* fork has not finished: cannot run, cannot be found */
 	int uid;
 };
@@ -86,7 +87,8 @@ u32 sim_rand(u32 n);		/* 0..n-1 */
 struct task *sim_task(void);
 void sim_task_put(struct task *t);
 void sim_switch(u32 cpu, struct task *next);	/* next NULL: idle. It must not run elsewhere */
-void sim_advance(u64 ns);	/* all CPUs */
+void sim_advance(u64 ns);	/* all CPUs run user code */
+void sim_user(u32 cpu);		/* current of that CPU goes on in user mode */
 void sim_hook_advance(u64 ns);	/* model's: before time moves */
 extern void (*sim_on_advance)(u64 ns);
 struct task *sim_fork(bool thread);	/* by current; NULL on failure */

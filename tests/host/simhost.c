@@ -57,6 +57,7 @@ void host_page_of(u64 addr, u64 *phys, u64 *size)
 void host_poll_wait(struct host_poll *p, host_waitq *q) { (void)p; (void)q; }
 void host_waitq_wake(host_waitq *q, u32 mask) { (void)mask; q->wakes++; }
 void host_file_sigio(struct host_file *f, bool hup) { f->signals[hup]++; }
+void host_user_return(struct task *t) { t->user_return = true; }
 void host_sigtrap(u64 addr, u32 type, u64 data) { sim_traps++; (void)addr; (void)type; (void)data; }
 void host_task_ns(struct host_ns ns[HOST_NR_NS])
 {

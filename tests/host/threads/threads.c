@@ -39,6 +39,7 @@ struct task {
 	u32 refs;		/* a */
 	bool used, listed;	/* table_lock */
 	bool idle;
+	bool user_return;	/* host_user_return (a) */
 	bool uncounted;		/* its copy of the event that is checked was taken away */
 	int last_cpu;
 	struct task *next;	/* runnable list */
@@ -592,6 +593,8 @@ static struct pmu pmu = { .name = "threads", .ops = &pmu_ops, .cpus = BIT(CPUS +
 /* User code of the running task. */
 static void run_user(u32 n)
 {
+	if (__atomic_exchange_n(&me->curr->user_return, false, __ATOMIC_RELAXED))
+		perf_user_return();
 	if (!me->curr->idle && !me->curr->uncounted)
 		me->user_ran += n;
 	CHECK(!me->curr->idle || !me->user_open);
@@ -1073,6 +1076,7 @@ void host_waitq_wake(host_waitq *q, u32 mask)
 void host_poll_wait(struct host_poll *p, host_waitq *q) { (void)p, (void)q; }
 void host_file_sigio(struct host_file *f, bool hup) { (void)f, (void)hup; }
 bool host_file_async(const struct host_file *f) { return f->async; }
+void host_user_return(struct task *t) { __atomic_store_n(&t->user_return, true, __ATOMIC_RELAXED); }
 void host_sigtrap(u64 addr, u32 type, u64 data) { (void)addr, (void)type, (void)data; }
 bool host_capable(enum host_cap cap) { (void)cap; return true; }
 bool host_may_observe(struct task *t) { (void)t; return true; }
