@@ -66,6 +66,11 @@ static inline u64 host_regs_get(const struct pt_regs *r, u32 nr)
 {
 	return nr < HOST_NR_REGS ? ((const u64 *)r)[nr] : 0;
 }
+static inline const u64 *host_regs_array(const struct pt_regs *r, u32 *nr)
+{
+	*nr = HOST_NR_REGS;
+	return (const u64 *)r;
+}
 static inline u64 host_regs_mask(void) { return BIT(HOST_NR_REGS) - 1; }
 static inline u32 host_task_tid(const struct task *t) { return t->flags & TF_IDLE ? 0 : t->pid; }
 static inline u32 host_task_tgid(const struct task *t) { return t->flags & TF_IDLE ? 0 : t->tgid; }

@@ -22,7 +22,7 @@ static void attach_in_ctx(struct perf_ctx *ctx, void *arg)
 	if (r->leader)
 		group_join(r->leader, e);
 	group_relist(e->leader);
-	resched_ctx(ctx, e->leader->group.pmu);
+	resched_group(ctx, e->leader);
 }
 
 /* Put e, new and a group of one, into ctx and into leader's group (NULL: its own). */
@@ -96,6 +96,24 @@ static struct perf_ctx *make_ctx(struct perf_task *pt)
 	return ctx;
 }
 
+/* Add n to the pins of ctx if it is t's: true. A family switch looks at them on the CPU that ctx is in on, or under
+ * the lock. P, m. */
+static bool add_pins(struct perf_ctx *ctx, const struct task *t, u32 n)
+{
+	u64 flags = host_irq_save();
+	bool out = READ_ONCE(ctx->oncpu) != (int)host_cpu(), ours;
+
+	if (out)
+		host_spin_lock(&ctx->lock);
+	ours = ctx->task == t;	/* else a family switch came between */
+	if (ours)
+		ctx->pins += n;
+	if (out)
+		host_spin_unlock(&ctx->lock);
+	host_irq_restore(flags);
+	return ours;
+}
+
 /*
  * The context of t, made if need be, pinned to t: no family switch moves it away until ctx_unpin.
  * NULL with *err = -ESRCH (t has exited) or -ENOMEM.
@@ -113,34 +131,18 @@ struct perf_ctx *ctx_of_task(struct task *t, int *err)
 	}
 	for (;;) {
 		struct perf_ctx *ctx = __atomic_load_n(&pt->ctx, __ATOMIC_ACQUIRE);
-		u64 flags;
-		bool ours;
 
 		if (!ctx)
 			ctx = make_ctx(pt);
-		if (!ctx)
-			return NULL;
-		flags = host_irq_save();
-		host_spin_lock(&ctx->lock);
-		ours = ctx->task == t;	/* else a family switch came between */
-		if (ours)
-			ctx->pins++;
-		host_spin_unlock(&ctx->lock);
-		host_irq_restore(flags);
-		if (ours)
+		if (!ctx || add_pins(ctx, t, 1))
 			return ctx;
 	}
 }
 
 void ctx_unpin(struct perf_ctx *ctx)
 {
-	u64 flags = host_irq_save();
-
-	host_spin_lock(&ctx->lock);
 	ASSERT_PERF(ctx->pins);
-	ctx->pins--;
-	host_spin_unlock(&ctx->lock);
-	host_irq_restore(flags);
+	(void)add_pins(ctx, READ_ONCE(ctx->task), -1u);	/* pinned: it stays that task's */
 }
 
 /* arg: set to whether the task was running, so that nobody else can be switching to it. */

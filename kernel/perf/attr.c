@@ -37,13 +37,12 @@ static int tail_is_zero(u64 from, u64 to)
 	return 0;
 }
 
-/* Read the structure at uattr; zero what the caller's version lacks. 0 or -errno. P, no mutex. */
+/* Read the structure at uattr into attr, which is zeroed. 0 or -errno. P, no mutex. */
 int attr_copy_in(u64 uattr, struct perf_event_attr *attr, struct perf_why *why)
 {
 	u32 size;
 	int err;
 
-	*attr = (struct perf_event_attr){ 0 };
 	if (host_copy_from_user(&size, uattr + offsetof(struct perf_event_attr, size), sizeof(size)))
 		return perf_refuse(why, -EFAULT, "attr", uattr, "cannot be read");
 	if (!size)

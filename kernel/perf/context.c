@@ -31,7 +31,7 @@ void ctx_init(struct perf_ctx *ctx, struct task *t)
 	ctx->oncpu = -1;
 	list_init(&ctx->events);
 	list_init(&ctx->mapped);
-	for (u32 i = 0; i < PMU_MAX; i++)
+	for (u32 i = 0; i < perf_nr_pmus; i++)
 		list_init(&ctx->park[i].groups);
 	bucket_init(&ctx->any, -1);
 }
@@ -39,7 +39,7 @@ void ctx_init(struct perf_ctx *ctx, struct task *t)
 /* For a task; counts as a user of the switch hook. NULL: no memory. P, m. */
 struct perf_ctx *ctx_alloc(struct task *t)
 {
-	struct perf_ctx *ctx = host_zalloc(sizeof(*ctx));
+	struct perf_ctx *ctx = host_zalloc(offsetof(struct perf_ctx, park[perf_nr_pmus]));
 
 	if (!ctx)
 		return NULL;
@@ -63,26 +63,6 @@ void ctx_free(struct perf_ctx *ctx)
 	__atomic_fetch_sub(&perf_switch_users, 1, __ATOMIC_SEQ_CST);
 	STAT_DEC(contexts);
 	host_free(ctx);
-}
-
-/* Bring the clock up to now, not before the last time it was. c, in. */
-void ctx_clock_at(struct perf_ctx *ctx, u64 now)
-{
-	u64 passed = now - ctx->stamp;
-
-	ctx->time += passed;
-	ctx->any.time = ctx->time;
-	if (ctx->here)
-		ctx->here->time += passed;
-	ctx->stamp = now;
-}
-
-/* Bring the clock up to the present. c. */
-void ctx_clock(struct perf_ctx *ctx)
-{
-	ASSERT_HOT(ctx_owned(ctx));
-	if (ctx->oncpu >= 0)
-		ctx_clock_at(ctx, host_now());
 }
 
 struct ctx_request {

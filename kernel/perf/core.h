@@ -84,6 +84,7 @@ struct perf_event {
 	host_waitq waitq;	/* pollers of the file */
 	struct host_irq_work work;	/* does what is in pending */
 	u32 pending;		/* overflow.c (a) */
+	bool noted;		/* work has been queued at least once (o) */
 	bool trap_owed;		/* sigtrap: its task has yet to get it (c) */
 	u64 trap_addr;		/* and the data address of that overflow (c) */
 
@@ -145,6 +146,7 @@ struct perf_bucket {
 #define PARK_MAX 12		/* counters; contexts with more take the long way */
 struct perf_park {
 	struct list groups;	/* by group.active */
+	u32 nr_groups;
 	u64 used, pinned, interrupts;
 	u32 cpu, nr;
 	struct perf_event *event[PARK_MAX];	/* those with a counter */
@@ -170,10 +172,10 @@ struct perf_ctx {
 	bool unmet[PMU_MAX];	/* a group that could run did not fit the last time (c) */
 	u64 rotated[PMU_MAX];	/* ctx time of the last rotation (c) */
 	u32 parked;		/* bit per PMU: park[] holds groups; only while out (c) */
-	struct perf_park park[PMU_MAX];
 	struct list mapped;	/* events with a control page (c) */
 	u32 nr_user;		/* of these, the ones that ask for user-space reads (c) */
 	bool dead;		/* parted from its task: about to be freed (c) */
+	struct perf_park park[PMU_MAX];	/* of a task: as many as there are PMUs, at the end of the memory */
 };
 #define STALE_TASK	1u	/* pages of the running task's context */
 #define STALE_CPU	2u	/* of the CPU's */
@@ -185,6 +187,7 @@ struct perf_cpu_pmu {
 	u64 used;		/* counters taken */
 	u64 pinned;		/* of these, by pinned groups */
 	struct list active;	/* placed groups */
+	u32 nr_active;
 	struct perf_event *exclusive;	/* the placed exclusive group, if any */
 	struct perf_event *slot[64];	/* who is on the counter */
 	struct pmu_run run;	/* what the next resume says */
@@ -324,11 +327,11 @@ int sysctl_debug(void);
 struct perf_task *perf_task_get(struct task *t);
 
 /* event.c */
-struct perf_event *event_alloc(const struct perf_event_attr *attr, int cpu, struct perf_event *root);
+/* Zeroed, NULL: no memory. Its attr is to be filled in; event_init makes it an event, with the state from
+ * attr.disabled; with root: a copy that inherits. event_free is for both. P. */
+struct perf_event *event_alloc(void);
+void event_init(struct perf_event *e, int cpu, struct perf_event *root);
 void event_free(struct perf_event *e);
-void event_settle(struct perf_event *e);	/* c, after ctx_clock */
-void event_restamp(struct perf_event *e);
-u64 event_run_clock(const struct perf_event *e);	/* c */
 void group_settle(struct perf_event *leader);
 void event_set_state(struct perf_event *e, enum perf_state state);
 void event_relist(struct perf_event *e);
@@ -339,7 +342,6 @@ void event_relist(struct perf_event *e);
  */
 typedef void event_fn(struct perf_ctx *ctx, void *arg);
 void event_do(struct perf_event *e, event_fn *fn, void *arg);
-bool event_try_here(struct perf_event *e, event_fn *fn, void *arg);
 /* What they can do to an event, which is the argument. An event without a context keeps its state. c. */
 event_fn event_enable, event_disable, event_reset;
 void event_set_period(struct perf_event *e, u64 period);
@@ -364,14 +366,12 @@ struct perf_event *queue_next(struct perf_event *g);
 void ctx_init(struct perf_ctx *ctx, struct task *t);
 struct perf_ctx *ctx_alloc(struct task *t);
 void ctx_free(struct perf_ctx *ctx);
-void ctx_clock(struct perf_ctx *ctx);
 void ctx_call(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void *arg);	/* P, m */
 struct perf_bucket *ctx_bucket(struct perf_ctx *ctx, int cpu);	/* P, m: makes it. NULL: no memory */
 void ctx_add_event(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucket *b);	/* mc */
 void ctx_del_event(struct perf_event *e);	/* mc; the group is left as it is */
 bool ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now);
 void ctx_out(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now);
-void ctx_clock_at(struct perf_ctx *ctx, u64 now);
 struct perf_ctx *ctx_of_task(struct task *t, int *err);	/* P, m: pinned */
 void ctx_unpin(struct perf_ctx *ctx);
 
@@ -393,6 +393,7 @@ void evict_flexible(struct perf_cpu_pmu *pp);
 void evict_ctx(struct perf_cpu_pmu *pp, struct perf_ctx *ctx);
 void cpu_commit(struct perf_cpu *pc);
 void resched_ctx(struct perf_ctx *ctx, struct pmu *pmu);
+void resched_group(struct perf_ctx *ctx, struct perf_event *leader);
 
 /* park.c */
 bool park_out(struct perf_cpu_pmu *pp, struct perf_ctx *ctx);	/* o */
@@ -410,7 +411,6 @@ u32 count_unload(struct perf_cpu_pmu *pp, struct perf_event **to);
 void count_load(struct perf_cpu_pmu *pp, struct perf_event *const *from, u32 nr);
 void count_start(struct perf_cpu_pmu *pp, struct perf_event *e);
 void count_stop(struct perf_cpu_pmu *pp, struct perf_event *e);
-void count_read(struct perf_event *e);
 void count_reload(struct perf_event *e);
 void count_pause(struct perf_event *e);		/* o: stop counting, keep the counter; and go on */
 void count_resume(struct perf_event *e);
@@ -487,5 +487,7 @@ void sideband_exit(struct task *t, struct perf_ctx *ctx);	/* P; ctx: left behind
 int pmu_event_init(struct perf_event *e, bool task, struct perf_why *why);
 /* -EOPNOTSUPP if a names registers that only PMUs with PMU_EXTENDED_REGS sample. A */
 int pmu_refuse_regs(const struct perf_event_attr *a, struct perf_why *why);
+
+#include "hot.h"
 
 #endif

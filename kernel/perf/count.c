@@ -15,11 +15,6 @@
  */
 #include "core.h"
 
-static u64 width_mask(const struct perf_event *e)
-{
-	return e->hw.width >= 64 ? UINT64_MAX : (1ULL << e->hw.width) - 1;
-}
-
 /* The value to load so that the counter overflows when it should. */
 static u64 start_value(struct perf_event *e)
 {
@@ -34,17 +29,6 @@ static u64 start_value(struct perf_event *e)
 		e->period_left += period;
 	e->last_period = e->sample_period;
 	return -min_t(u64, (u64)e->period_left, half) & mask;
-}
-
-/* Add what came since the last look. */
-static void count_fold(struct perf_event *e, u64 raw)
-{
-	u64 delta = (raw - e->hw.prev) & width_mask(e);
-
-	e->hw.prev = raw & width_mask(e);
-	e->count += delta;
-	if (is_sampling(e))
-		e->period_left -= (s64)delta;
 }
 
 /* Without an interrupt, somebody has to look in time; a frequency has to be adapted. */
@@ -139,13 +123,6 @@ void count_stop(struct perf_cpu_pmu *pp, struct perf_event *e)
 		overflow_unthrottle(e);	/* it starts afresh the next time */
 }
 
-/* Add what a running counter has counted so far. o, on its CPU. */
-void count_read(struct perf_event *e)
-{
-	ASSERT_HOT(this_perf_cpu()->pmu[e->pmu->index].slot[e->hw.counter] == e);
-	count_fold(e, e->pmu->ops->read(e->pmu, &e->hw));
-}
-
 /* The rest of the period has changed: load it. o, PMU paused. */
 void count_reload(struct perf_event *e)
 {
@@ -176,9 +153,9 @@ void count_resume(struct perf_event *e)
 	pp->run.forget |= e->hw.taken;
 }
 
-static void overflowed(struct perf_cpu_pmu *pp, u32 counter, const struct pt_regs *regs)
+static noinline void overflowed(struct perf_cpu_pmu *pp, struct perf_event *e, const struct pt_regs *regs)
 {
-	struct perf_event *e = pp->slot[counter];
+	const struct pmu_ops *ops = pp->pmu->ops;
 	u64 period;
 	bool due;
 
@@ -187,11 +164,11 @@ static void overflowed(struct perf_cpu_pmu *pp, u32 counter, const struct pt_reg
 		return;
 	}
 	STAT_INC(overflows);
-	count_fold(e, pp->pmu->ops->read(pp->pmu, &e->hw));
+	count_fold(e, ops->read(pp->pmu, &e->hw));
 	due = is_sampling(e) && e->period_left <= 0;
 	period = e->last_period;
 	e->hw.prev = start_value(e);
-	pp->pmu->ops->write(pp->pmu, &e->hw, e->hw.prev);
+	ops->write(pp->pmu, &e->hw, e->hw.prev);
 	if (due)
 		event_overflow(e, regs, 0, period, true);
 	/* A program that reads the counter itself has to add it to something else now. */
@@ -211,7 +188,7 @@ void perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs)
 	ASSERT_HOT(host_irqs_off());
 	count_touch(pp);
 	for (; counters; counters &= counters - 1)
-		overflowed(pp, (u32)__builtin_ctzll(counters), regs);
+		overflowed(pp, pp->slot[__builtin_ctzll(counters)], regs);
 	cpu_commit(pc);
 	if (timed)
 		cputime_took(host_now() - start);

@@ -15,14 +15,27 @@
 
 static u64 next_id = 1;	/* a */
 
-/* A new event with state from attr.disabled; with root: a copy that inherits. NULL: no memory. P. */
-struct perf_event *event_alloc(const struct perf_event_attr *attr, int cpu, struct perf_event *root)
+struct perf_event *event_alloc(void)
 {
-	struct perf_event *e = host_zalloc(sizeof(*e));
+	return host_zalloc(sizeof(struct perf_event));
+}
 
-	if (!e)
-		return NULL;
-	e->attr = *attr;
+static void init_sampling(struct perf_event *e)
+{
+	const struct perf_event_attr *attr = &e->attr;
+
+	e->sampling = true;
+	e->sample_period = attr->freq ? 1 : attr->sample_period;
+	e->last_period = e->sample_period;
+	e->period_left = (s64)e->sample_period;
+	e->sample_fixed = sample_fixed_size(attr);
+	clock_init(e);
+}
+
+void event_init(struct perf_event *e, int cpu, struct perf_event *root)
+{
+	const struct perf_event_attr *attr = &e->attr;
+
 	e->cpu = cpu;
 	e->id = __atomic_fetch_add(&next_id, 1, __ATOMIC_RELAXED);
 	e->root = root ? root : e;
@@ -30,13 +43,8 @@ struct perf_event *event_alloc(const struct perf_event_attr *attr, int cpu, stru
 	e->on_exec = attr->enable_on_exec;
 	e->hw.counter = -1;
 	e->hw.width_on = -1;
-	e->sampling = attr->sample_period != 0;	/* or a frequency: the same word */
-	e->sample_period = attr->sample_period;
-	if (attr->freq && attr->sample_freq)
-		e->sample_period = 1;
-	e->sample_fixed = sample_fixed_size(attr);
-	e->last_period = e->sample_period;
-	e->period_left = (s64)e->sample_period;
+	if (attr->sample_period)	/* or a frequency: the same word */
+		init_sampling(e);
 	list_init(&e->children);
 	list_init(&e->child_node);
 	list_init(&e->owner_node);
@@ -47,54 +55,27 @@ struct perf_event *event_alloc(const struct perf_event_attr *attr, int cpu, stru
 	list_init(&e->clock_node);
 	host_waitq_init(&e->waitq);
 	overflow_init(e);
-	clock_init(e);
 	group_init(e);
 	STAT_INC(events);
-	return e;
 }
 
 /* e is in no context, group or family. P, m. */
 void event_free(struct perf_event *e)
 {
-	ASSERT_PERF(!e->ctx && !is_placed(e) && is_leader(e) && list_empty(&e->group.members));
-	ASSERT_PERF(list_empty(&e->children) && list_empty(&e->child_node));
-	ASSERT_PERF(list_empty(&e->owner_node) && !e->nr_maps && !e->ring && !e->clock_listed);
-	host_irq_work_sync(&e->work);
+	if (!e->root) {		/* the open failed before event_init */
+		host_free(e);
+		return;
+	}
+	ASSERT_HOT(!e->ctx && !is_placed(e) && is_leader(e) && list_empty(&e->group.members));
+	ASSERT_HOT(list_empty(&e->children) && list_empty(&e->child_node));
+	ASSERT_HOT(list_empty(&e->owner_node) && !e->nr_maps && !e->ring && !e->clock_listed);
+	if (READ_ONCE(e->noted))
+		host_irq_work_sync(&e->work);
 	sideband_dies(e);
 	sw_event_dies(e);
 	callchain_dies(e);
 	STAT_DEC(events);
 	host_free(e);
-}
-
-/* The clock that says how long e could have run. */
-u64 event_run_clock(const struct perf_event *e)
-{
-	return e->leader->group.pmu ? e->ctx->time : e->bucket->time;
-}
-
-/* Forget the time since the stamps (when it has been settled, or the clock changes). */
-void event_restamp(struct perf_event *e)
-{
-	e->estamp = e->ctx->time;
-	e->rstamp = event_run_clock(e);
-}
-
-/* Bring the totals up to the context's clock. c, after ctx_clock. */
-void event_settle(struct perf_event *e)
-{
-	ASSERT_HOT(ctx_owned(e->ctx));
-	if (is_enabled(e))
-		e->enabled += e->ctx->time - e->estamp;
-	if (is_running(e)) {
-		u64 ran = event_run_clock(e) - e->rstamp;
-
-		e->running += ran;
-		if (e->kind == PERF_KIND_CLOCK)
-			e->count += ran;
-	}
-	ASSERT_HOT(e->running <= e->enabled);
-	event_restamp(e);
 }
 
 void group_settle(struct perf_event *leader)
@@ -159,20 +140,6 @@ void event_do(struct perf_event *e, event_fn *fn, void *arg)
 		fn(NULL, arg);
 }
 
-/* Whoever wants to change the context, to move e or to free either has to come to this CPU first, by an
- * interrupt. Copies are another matter: they are in the contexts of other tasks. */
-bool event_try_here(struct perf_event *e, event_fn *fn, void *arg)
-{
-	u64 flags = host_irq_save();
-	struct perf_ctx *ctx = READ_ONCE(e->ctx);
-	bool here = !e->attr.inherit && ctx_is_here(this_perf_cpu(), ctx);
-
-	if (likely(here))
-		fn(ctx, arg);
-	host_irq_restore(flags);
-	return here;
-}
-
 void event_enable(struct perf_ctx *ctx, void *arg)
 {
 	struct perf_event *e = arg;
@@ -185,7 +152,7 @@ void event_enable(struct perf_ctx *ctx, void *arg)
 	if (e->leader->group.placed)
 		group_evict(e->leader);
 	event_set_state(e, PERF_ON);
-	resched_ctx(ctx, e->leader->group.pmu);
+	resched_group(ctx, e->leader);
 	userpage_update(e);
 }
 

@@ -55,7 +55,7 @@ static u32 type_of(const struct perf_event *e)
 
 static long ioctl_modify(struct perf_event *e, u64 arg)
 {
-	struct perf_event_attr attr;
+	struct perf_event_attr attr = { 0 };
 	int err = attr_copy_in(arg, &attr, NULL);
 
 	if (err)

@@ -156,6 +156,8 @@ u64 host_regs_pc(const struct pt_regs *regs);
 u64 host_regs_sp(const struct pt_regs *regs);
 /* Register number in the numbering of PERF_SAMPLE_REGS_*; 0 if there is none. */
 u64 host_regs_get(const struct pt_regs *regs, u32 nr);
+/* The first *nr registers (less than 64) in a row, in the order of their numbers; or NULL. */
+const u64 *host_regs_array(const struct pt_regs *regs, u32 *nr);
 u64 host_regs_mask(void);				/* the register numbers that exist */
 u64 host_regs_extended(void);				/* those beyond the general ones, whether they exist or not */
 /* Of the interrupt that this CPU is handling. O, interrupt. */

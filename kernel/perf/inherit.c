@@ -33,10 +33,12 @@ static bool alike(const struct perf_event *from)
 static struct perf_event *copy_event(struct perf_event *from)
 {
 	struct perf_event *root = from->root;
-	struct perf_event *e = event_alloc(&root->attr, root->cpu, root);
+	struct perf_event *e = event_alloc();
 
 	if (!e)
 		return NULL;
+	e->attr = root->attr;
+	event_init(e, root->cpu, root);
 	e->kind = root->kind;
 	e->pmu = root->pmu;
 	e->group.pmu = root->pmu;

@@ -13,7 +13,6 @@
 		   PERF_FLAG_FD_CLOEXEC)
 
 struct open_call {
-	struct perf_event_attr attr;
 	int pid, cpu, group_fd;
 	u64 flags;
 	struct perf_why why;
@@ -23,7 +22,7 @@ struct open_call {
 	struct perf_event *group;	/* of group_fd, NULL: none or NO_GROUP */
 	struct perf_event *output;	/* of group_fd */
 	struct task *task;
-	struct perf_event *event;
+	struct perf_event *event;	/* its attr is the attribute, in the making until make_event */
 	bool guarded;
 };
 
@@ -51,8 +50,8 @@ static int get_task(struct open_call *o)
 	o->task = o->pid < 0 ? NULL : host_task_find(o->pid);
 	if (!o->task)
 		return perf_refuse(&o->why, -ESRCH, "pid", (u64)o->pid, "no such thread");
-	if (o->group && o->group->attr.inherit != o->attr.inherit)
-		return perf_refuse(&o->why, -EINVAL, "inherit", o->attr.inherit,
+	if (o->group && o->group->attr.inherit != o->event->attr.inherit)
+		return perf_refuse(&o->why, -EINVAL, "inherit", o->event->attr.inherit,
 				   "differs from the group's");
 	return 0;
 }
@@ -60,28 +59,38 @@ static int get_task(struct open_call *o)
 /* What no PMU here has: records of AUX data, and cgroups. Linux looks for both when the PMU is known. */
 static int check_absent(struct open_call *o)
 {
-	if (o->attr.aux_output)
+	const struct perf_event_attr *a = &o->event->attr;
+
+	if (a->aux_output)
 		return perf_refuse(&o->why, -EOPNOTSUPP, "aux_output", 1, "no PMU writes AUX data");
-	if (o->attr.aux_action & PERF_AUX_PAUSE && o->attr.aux_action & PERF_AUX_RESUME)
+	if (a->aux_action & PERF_AUX_PAUSE && a->aux_action & PERF_AUX_RESUME)
 		return perf_refuse(&o->why, -EINVAL, "aux_pause", 1, "excludes aux_resume");
-	if (o->attr.aux_action & PERF_AUX_START_PAUSED)
+	if (a->aux_action & PERF_AUX_START_PAUSED)
 		return perf_refuse(&o->why, -EOPNOTSUPP, "aux_start_paused", 1, "no PMU writes AUX data");
 	if (o->flags & PERF_FLAG_PID_CGROUP)
 		return perf_refuse(&o->why, -EBADF, "pid", (u64)o->pid, "there are no cgroups");
 	return 0;
 }
 
+static int call_chains(struct perf_event *e)
+{
+	int err;
+
+	host_mutex_lock(&perf_mutex);
+	err = callchain_born(e);
+	host_mutex_unlock(&perf_mutex);
+	return err;
+}
+
 /* What the sampling part of the attribute asks of the PMU. */
 static int check_sampling(struct open_call *o, struct perf_event *e)
 {
-	const struct perf_event_attr *a = &o->attr;
+	const struct perf_event_attr *a = &e->attr;
 	int err;
 
 	if (a->aux_output)
 		return perf_refuse(&o->why, -EOPNOTSUPP, "aux_output", 1, "the PMU traces nothing");
-	host_mutex_lock(&perf_mutex);
-	err = callchain_born(e);
-	host_mutex_unlock(&perf_mutex);
+	err = a->sample_type & PERF_SAMPLE_CALLCHAIN ? call_chains(e) : 0;
 	if (err)
 		return perf_refuse(&o->why, err, "sample_max_stack", a->sample_max_stack,
 				   err == -ENOMEM ? "no memory for call chains" : "above perf_event_max_stack");
@@ -99,11 +108,23 @@ static int check_sampling(struct open_call *o, struct perf_event *e)
 	return 0;
 }
 
+/* Would e and what is in its group already (NULL: it has none) fit on the PMU? */
+static bool could_open(struct perf_event *group, struct perf_event *e)
+{
+	bool fits;
+
+	if (!group)
+		return group_could_open(e, e);
+	host_mutex_lock(&perf_mutex);
+	fits = group_could_open(group->leader, e);
+	host_mutex_unlock(&perf_mutex);
+	return fits;
+}
+
 static int make_event(struct open_call *o)
 {
-	struct perf_event_attr *a = &o->attr;
-	struct perf_event *e;
-	bool fits = true;
+	struct perf_event *e = o->event;
+	struct perf_event_attr *a = &e->attr;
 	int err;
 
 	if ((u32)o->cpu >= host_nr_cpus() && (!o->task || o->cpu != -1))
@@ -113,21 +134,13 @@ static int make_event(struct open_call *o)
 	if (a->inherit && a->sample_type & PERF_SAMPLE_READ && !(a->sample_type & PERF_SAMPLE_TID))
 		return perf_refuse(&o->why, -EINVAL, "sample_type", a->sample_type,
 				   "READ with inherit needs TID");
-	e = event_alloc(a, o->cpu, NULL);
-	if (!e)
-		return perf_refuse(&o->why, -ENOMEM, "memory", 0, "no memory for the event");
-	o->event = e;
+	event_init(e, o->cpu, NULL);
 	err = pmu_event_init(e, o->task != NULL, &o->why);
 	if (err)
 		return err;
 	sw_event_born(e);
 	sideband_born(e);
-	if (e->kind == PERF_KIND_HW) {
-		host_mutex_lock(&perf_mutex);
-		fits = group_could_open(o->group ? o->group->leader : e, e);
-		host_mutex_unlock(&perf_mutex);
-	}
-	if (!fits)
+	if (e->kind == PERF_KIND_HW && !could_open(o->group, e))
 		return perf_refuse(&o->why, -EINVAL, "group_fd", (u64)o->group_fd,
 				   "the group would not fit on the PMU");
 	err = check_absent(o);
@@ -140,11 +153,13 @@ static int check_target(struct open_call *o)
 
 	if (!o->task)
 		return access_cpu(&o->why);
-	err = host_exec_guard(o->task);
-	if (err)
-		return perf_refuse(&o->why, err, "pid", (u64)o->pid, "interrupted");
-	o->guarded = true;
-	return access_task(&o->attr, o->task, &o->why);
+	if (o->task != host_current()) {	/* nobody executes a program in whose place we are running */
+		err = host_exec_guard(o->task);
+		if (err)
+			return perf_refuse(&o->why, err, "pid", (u64)o->pid, "interrupted");
+		o->guarded = true;
+	}
+	return access_task(&o->event->attr, o->task, &o->why);
 }
 
 /* The context to attach to; a task's comes pinned. m. */
@@ -267,6 +282,14 @@ static void give_back(struct open_call *o, bool failed)
 		host_fd_unreserve(o->fd);
 }
 
+static int get_attr(struct open_call *o, u64 attr)
+{
+	o->event = event_alloc();
+	if (!o->event)
+		return perf_refuse(&o->why, -ENOMEM, "memory", 0, "no memory for the event");
+	return attr_copy_in(attr, &o->event->attr, &o->why);
+}
+
 long sys_perf_event_open(u64 attr, int pid, int cpu, int group_fd, u64 flags)
 {
 	struct open_call o = { .pid = pid, .cpu = cpu, .group_fd = group_fd, .flags = flags, .fd = -1 };
@@ -278,9 +301,9 @@ long sys_perf_event_open(u64 attr, int pid, int cpu, int group_fd, u64 flags)
 	else if (access_closed())
 		err = perf_refuse(&o.why, -EACCES, "paranoid", 3, "perf_event_paranoid is above 2");
 	if (!err)
-		err = attr_copy_in(attr, &o.attr, &o.why);
+		err = get_attr(&o, attr);
 	if (!err)
-		err = access_open(&o.attr, &o.why);
+		err = access_open(&o.event->attr, &o.why);
 	if (!err)
 		err = build(&o);
 	give_back(&o, err != 0);

@@ -25,6 +25,7 @@
 static void note(struct perf_event *e, u32 what)
 {
 	__atomic_fetch_or(&e->pending, what, __ATOMIC_ACQ_REL);
+	WRITE_ONCE(e->noted, true);
 	host_irq_work_queue(&e->work);
 }
 
@@ -35,21 +36,16 @@ static void log_throttle(struct perf_event *e, bool on)
 	record_output(e, on ? PERF_RECORD_UNTHROTTLE : PERF_RECORD_THROTTLE, 0, &body, sizeof(body));
 }
 
-static u32 max_per_tick(void)
-{
-	return ((u32)sysctl_max_sample_rate() + HZ - 1) / HZ;
-}
-
 /* Count the interrupt; true if it was one too many for this tick. */
-static bool account_interrupt(struct perf_event *e)
+static bool account_interrupt(struct perf_event *e, u64 now)
 {
-	u64 tick = host_now() / TICK_NSEC;
+	u64 tick = now / TICK_NSEC;
 
 	if (e->int_tick != tick) {
 		e->int_tick = tick;
 		e->interrupts = 0;
 	}
-	return ++e->interrupts >= max_per_tick();
+	return (u64)++e->interrupts * HZ >= (u64)sysctl_max_sample_rate();
 }
 
 /* The tick has to come for its sake. */
@@ -180,7 +176,8 @@ void overflow_signal(struct perf_event *root)
 void event_overflow(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period,
 		    bool may_throttle)
 {
-	bool last = false, too_many = account_interrupt(e) && may_throttle;
+	u64 now = host_now();
+	bool last = false, too_many = account_interrupt(e, now) && may_throttle;
 
 	if (e->disarmed) {	/* its end is on the way; once more, if the way was missed */
 		note(e, PEND_DISABLE);
@@ -195,7 +192,7 @@ void event_overflow(struct perf_event *e, const struct pt_regs *regs, u64 addr, 
 		last = true;
 		e->disarmed = true;
 	}
-	sample_output(e, regs, addr, period);
+	sample_output(e, regs, addr, period, now);
 	if (last)
 		note(e, PEND_HUP | PEND_DISABLE);
 	else if (host_file_async(e->root->file))

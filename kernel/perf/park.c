@@ -45,6 +45,8 @@ bool park_out(struct perf_cpu_pmu *pp, struct perf_ctx *ctx)
 	pp->run.counters = pp->run.interrupts = 0;
 	pp->used = pp->pinned = 0;
 	list_splice_tail(&pp->active, &p->groups);
+	p->nr_groups = pp->nr_active;
+	pp->nr_active = 0;
 	ctx->parked |= 1u << i;
 	return true;
 }
@@ -106,6 +108,7 @@ bool park_in(struct perf_cpu_pmu *pp, struct perf_ctx *ctx)
 	pp->run.interrupts = p->interrupts;
 	pp->run.forget |= p->used;
 	list_splice_tail(&p->groups, &pp->active);
+	pp->nr_active = p->nr_groups;
 	if (unlikely(ctx->unmet[i]))
 		rotate_want(pp);
 	return true;

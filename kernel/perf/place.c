@@ -13,6 +13,9 @@
  * counters: all (does it fit at all; asked at open), the unused ones (does it fit now), and those
  * not held by pinned groups (would it fit).
  *
+ * No walk if nobody waits: a group that comes to free counters takes them, counters that become free stay so
+ * (nr_active against nr_groups tells).
+ *
  * Cost: a queue is walked over the groups that are placed (at most one per counter) and at most
  * PLACE_SKIPS + 1 that are not.
  */
@@ -132,6 +135,7 @@ static bool group_place(struct perf_cpu_pmu *pp, struct perf_event *leader)
 			pp->pinned |= e->hw.taken;
 	leader->group.placed = true;
 	list_add_tail(&leader->group.active, &pp->active);
+	pp->nr_active++;
 	if (leader->attr.exclusive)
 		pp->exclusive = leader;
 	pp->foreign += !is_tasks(leader->ctx);
@@ -175,6 +179,7 @@ static void group_off(struct perf_cpu_pmu *pp, struct perf_event *leader)
 	}
 	leader->group.placed = false;
 	list_del(&leader->group.active);
+	pp->nr_active--;
 	if (pp->exclusive == leader)
 		pp->exclusive = NULL;
 	pp->foreign -= !is_tasks(leader->ctx);
@@ -292,6 +297,46 @@ void place_flexible(struct perf_cpu_pmu *pp, struct perf_ctx *a, struct perf_ctx
 		rotate_want(pp);
 }
 
+/* Groups that want counters of pp, with those of the contexts that run on other CPUs only. */
+static u32 nr_listed(const struct perf_cpu_pmu *pp)
+{
+	const struct perf_ctx *task = pp->cpu->task_ctx;
+	u32 i = pp->pmu->index;
+
+	return pp->cpu->ctx.nr_groups[i] + (task ? task->nr_groups[i] : 0);
+}
+
+static void nobody_waits(struct perf_cpu_pmu *pp)
+{
+	struct perf_ctx *task = pp->cpu->task_ctx;
+	u32 i = pp->pmu->index;
+
+	pp->cpu->ctx.unmet[i] = false;
+	if (task)
+		task->unmet[i] = false;
+}
+
+static noinline void give_out(struct perf_cpu_pmu *pp, const struct perf_ctx *fresh)
+{
+	struct perf_ctx *cpu = &pp->cpu->ctx, *task = pp->cpu->task_ctx;
+	u32 i = pp->pmu->index;
+
+	if (task && !task->nr_groups[i])
+		task = NULL;
+	if (cpu->nr_groups[i] && cpu != fresh)
+		ctx_clock(cpu);
+	if (task && task != fresh)
+		ctx_clock(task);
+	if (cpu->nr_groups[i])
+		place_pinned(pp, cpu);
+	if (task)
+		place_pinned(pp, task);
+	if (cpu->nr_groups[i])
+		place_flexible(pp, cpu, NULL);
+	if (task)
+		place_flexible(pp, task, NULL);
+}
+
 /*
  * Give every waiting group of this CPU its chance. o. fresh: the context whose clock this operation
  * has just brought up, or NULL. It is not moved again: a group that is enabled and placed in one
@@ -300,27 +345,13 @@ void place_flexible(struct perf_cpu_pmu *pp, struct perf_ctx *a, struct perf_ctx
 void place_pass(struct perf_cpu *pc, u32 pmu, const struct perf_ctx *fresh)
 {
 	struct perf_cpu_pmu *pp = &pc->pmu[pmu];
-	struct perf_ctx *cpu = &pc->ctx, *task = pc->task_ctx;
 
-	cpu->unmet[pmu] = false;
-	if (task)
-		task->unmet[pmu] = false;
+	nobody_waits(pp);
 	if (!pp->online)
 		return;		/* this CPU lacks the PMU: nobody waits here, nobody fails */
-	if (task && !task->nr_groups[pmu])
-		task = NULL;
-	if (cpu->nr_groups[pmu] && cpu != fresh)
-		ctx_clock(cpu);
-	if (task && task != fresh)
-		ctx_clock(task);
-	if (cpu->nr_groups[pmu])
-		place_pinned(pp, cpu);
-	if (task)
-		place_pinned(pp, task);
-	if (cpu->nr_groups[pmu])
-		place_flexible(pp, cpu, NULL);
-	if (task)
-		place_flexible(pp, task, NULL);
+	ASSERT_HOT(pp->nr_active <= nr_listed(pp));
+	if (pp->nr_active != nr_listed(pp))
+		give_out(pp, fresh);
 }
 
 /* End of an operation: let the PMUs that were paused go on, tell user space. o. */
@@ -328,8 +359,11 @@ void cpu_commit(struct perf_cpu *pc)
 {
 	const struct perf_ctx *task = pc->task_ctx;
 
-	for (; pc->touched; pc->touched &= pc->touched - 1) {
-		struct perf_cpu_pmu *pp = &pc->pmu[__builtin_ctz(pc->touched)];
+	u32 touched = pc->touched;
+
+	pc->touched = 0;
+	for (; touched; touched &= touched - 1) {
+		struct perf_cpu_pmu *pp = &pc->pmu[__builtin_ctz(touched)];
 
 		pp->pmu->ops->resume(pp->pmu, &pp->run);
 		pp->run.forget = 0;
@@ -349,5 +383,31 @@ void resched_ctx(struct perf_ctx *ctx, struct pmu *pmu)
 	ASSERT_HOT(ctx->oncpu == (int)pc->id);
 	if (pmu)
 		place_pass(pc, pmu->index, ctx);
+	cpu_commit(pc);
+}
+
+/* Place leader, of ctx, if it is the only one that waits and can do so at once. */
+static bool place_only(struct perf_ctx *ctx, struct perf_event *leader)
+{
+	struct perf_cpu_pmu *pp = pp_of(leader->group.pmu);
+
+	if (!pp->online || pp->nr_active + 1 != nr_listed(pp))
+		return false;
+	if ((leader->bucket != &ctx->any && leader->bucket != ctx->here) || !group_place(pp, leader))
+		return false;
+	nobody_waits(pp);
+	return true;
+}
+
+/* leader's group has come, or has changed and was taken off for that. c, after ctx_clock. */
+void resched_group(struct perf_ctx *ctx, struct perf_event *leader)
+{
+	struct perf_cpu *pc = this_perf_cpu();
+
+	if (ctx->oncpu < 0)
+		return;
+	ASSERT_HOT(ctx->oncpu == (int)pc->id);
+	if (leader->group.listed && !leader->group.placed && !place_only(ctx, leader))
+		place_pass(pc, leader->group.pmu->index, ctx);
 	cpu_commit(pc);
 }

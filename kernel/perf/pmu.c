@@ -55,6 +55,7 @@ int pmu_register(struct pmu *pmu)
 		return -EINVAL;
 	if (i == PMU_MAX)
 		return -ENOSPC;
+	ASSERT_PERF(!perf_stats.contexts);	/* they have room for the PMUs that were there */
 	pmu->index = i;
 	pmu->type = FIRST_TYPE + i;
 	pmu->mux_interval_ms = MUX_MS;
@@ -147,7 +148,7 @@ static int hardware_init(struct perf_event *e, bool task, struct perf_why *why)
 	u32 type = e->attr.type;
 	u64 wanted = type;
 	struct pmu *pmu;
-	int err;
+	int err = -ENOENT;
 
 	if (type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE) {
 		wanted = e->attr.config >> PERF_PMU_TYPE_SHIFT;
@@ -164,7 +165,8 @@ static int hardware_init(struct perf_event *e, bool task, struct perf_why *why)
 		/* A type that nobody has: every PMU is asked and may have its own reason to refuse (seen on
 		 * Linux 6.12). An extended type that nobody has is taken as none. */
 	}
-	err = perf_refuse(why, -ENOENT, "type", type, "no PMU");
+	if (!perf_nr_pmus)
+		return perf_refuse(why, -ENOENT, "type", type, "no PMU");
 	for (u32 i = 0; i < perf_nr_pmus; i++) {
 		err = try_pmu(perf_pmus[i], e, task, why);
 		if (err != -ENOENT)

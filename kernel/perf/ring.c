@@ -112,9 +112,9 @@ void ring_put(struct perf_ring *r)
 /* Room for size bytes while one stays free? */
 static bool has_room(const struct perf_ring *r, u64 head, u64 tail, u32 size)
 {
-	u64 mask = r->size - 1;
+	u64 room = r->backward ? head - tail : tail - head;
 
-	return (r->backward ? (head - tail - 1) & mask : (tail - head - 1) & mask) >= size;
+	return ((room - 1) & (r->size - 1)) >= size;
 }
 
 /* How far a writer has come: grows in both directions of filling. */
@@ -194,8 +194,8 @@ bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size)
 {
 	u64 head, next;	/* an inner writer may be further than next by the end */
 
-	ASSERT_HOT(host_irqs_off() && !(size & 7) && size);
-	if (!r->nr_pages || READ_ONCE(r->paused))
+	ASSERT_HOT(host_irqs_off() && !(size & 7) && size && r->nr_pages);
+	if (READ_ONCE(r->paused))
 		return false;
 	enter(r, w);
 	head = READ_ONCE(r->head);

@@ -3,10 +3,14 @@
  * Rotation: more groups than counters.
  *
  * As long as a group that could run has to wait, once per interval (the PMU's
- * perf_event_mux_interval_ms) all flexible groups leave the counters, the one at the head of the
- * queue goes to its end, and the counters are given out anew in the order of the queue. The queues
- * of the CPU and of the running task are merged by order, so neither can keep the other out. With n
- * equal groups for k places each is on for k of n turns; a large group runs when it reaches the head.
+ * perf_event_mux_interval_ms) the one at the head of the queue goes to its end, and the counters are given
+ * out anew in the order of the queue. The queues of the CPU and of the running task are merged by order, so
+ * neither can keep the other out. With n equal groups for k places each is on for k of n turns; a large group
+ * runs when it reaches the head.
+ *
+ * Whoever ran and is not at the head runs on, having come before those that wait. So only the head leaves, and if
+ * the next in the queue use up what it had, that is all. Else all flexible groups leave and are placed again:
+ * counters differ, and a free one may be of use only if somebody else moves to it.
  *
  * Two things start a turn. A timer of the CPU, armed when something did not fit, which stops by
  * itself when all fit again. And the context's own clock: a task whose slices always miss the
@@ -112,8 +116,18 @@ static void advance(struct perf_cpu_pmu *pp)
 
 	for (u32 n = 0; n <= PLACE_SKIPS && !could && (head = first(pp)); n++) {
 		could = group_satisfiable(pp, head);
+		if (head->group.placed)
+			group_evict(head);
 		group_requeue(head);
 	}
+}
+
+/* Give out what is free. */
+static void fill(struct perf_cpu_pmu *pp)
+{
+	struct perf_ctx *cpu = &pp->cpu->ctx, *task = pp->cpu->task_ctx;
+
+	place_flexible(pp, task ? task : cpu, task ? cpu : NULL);
 }
 
 /* One turn. o. */
@@ -126,7 +140,10 @@ void rotate_now(struct perf_cpu_pmu *pp)
 	turn(cpu, i);
 	if (task)
 		turn(task, i);
-	evict_flexible(pp);
 	advance(pp);
-	place_flexible(pp, task ? task : cpu, task ? cpu : NULL);
+	fill(pp);
+	if (pp->used == pp->pmu->counters)
+		return;
+	evict_flexible(pp);
+	fill(pp);
 }

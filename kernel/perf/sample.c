@@ -113,8 +113,16 @@ static u32 size_regs(const struct pt_regs *regs, u64 mask)
 
 static noinline W put_regs(W w, const struct pt_regs *regs, u64 mask)
 {
+	const u64 *all;
+	u32 nr;
+
 	w = ring_word(w, regs ? REGS_ABI_64 : REGS_ABI_NONE);
-	for (; regs && mask; mask &= mask - 1)
+	if (!regs)
+		return w;
+	all = host_regs_array(regs, &nr);
+	if (all && mask == (1ULL << nr) - 1)	/* what perf asks for to unwind a stack */
+		return ring_words(w, all, nr);
+	for (; mask; mask &= mask - 1)
 		w = ring_word(w, host_regs_get(regs, (u32)__builtin_ctzll(mask)));
 	return w;
 }
@@ -142,7 +150,7 @@ static noinline W put_stack(W w, const S *s)
 
 /* F(bit, how it is written to w from s) for a field of one word; G(bit, size, how) for others. RAW has a part
  * of 4 bytes: its length and a zero. Software events have nothing else to say. */
-#define SAMPLE_FIELDS(F, G)							\
+#define COMMON_FIELDS(F)							\
 	F(IDENTIFIER, ring_word(w, s->e->root->id))				\
 	F(IP, ring_word(w, host_regs_pc(s->regs)))				\
 	F(TID, ring_put_u32s(w, host_task_tgid(s->task), host_task_tid(s->task)))	\
@@ -151,7 +159,8 @@ static noinline W put_stack(W w, const S *s)
 	F(ID, ring_word(w, s->e->root->id))					\
 	F(STREAM_ID, ring_word(w, s->e->id))					\
 	F(CPU, ring_put_u32s(w, host_cpu(), 0))					\
-	F(PERIOD, ring_word(w, s->period))					\
+	F(PERIOD, ring_word(w, s->period))
+#define OTHER_FIELDS(F, G)							\
 	G(READ, size_read(s), put_read(w, s))					\
 	G(CALLCHAIN, size_chain(s), put_chain(w, s))				\
 	F(RAW, ring_put_u32s(w, 4, 0))						\
@@ -167,12 +176,14 @@ static noinline W put_stack(W w, const S *s)
 	F(DATA_PAGE_SIZE, ring_word(w, s->data_page))				\
 	F(CODE_PAGE_SIZE, ring_word(w, s->code_page))				\
 	F(AUX, ring_word(w, 0))
+#define SAMPLE_FIELDS(F, G) COMMON_FIELDS(F) OTHER_FIELDS(F, G)
 
 #define NOTHING(...)
 #define WORD_BIT(bit, put) | PERF_SAMPLE_##bit
 #define LONG_BIT(bit, size, put) | PERF_SAMPLE_##bit
 #define WORDS	(0ULL SAMPLE_FIELDS(WORD_BIT, NOTHING))
 #define LONGS	(0ULL SAMPLE_FIELDS(NOTHING, LONG_BIT))
+#define OTHERS	(0ULL OTHER_FIELDS(WORD_BIT, LONG_BIT))
 
 u16 sample_fixed_size(const struct perf_event_attr *attr)
 {
@@ -195,13 +206,21 @@ static u32 sample_size(const S *s)
 	return s->e->sample_fixed + (s->type & LONGS ? long_size(s) : 0);
 }
 
-static inline void put_fields(W w, const S *s)
-{
 #define PUT_WORD(bit, put)							\
 	if (s->type & PERF_SAMPLE_##bit)					\
 		w = put;
 #define PUT_LONG(bit, size, put) PUT_WORD(bit, put)
-	SAMPLE_FIELDS(PUT_WORD, PUT_LONG)
+
+static inline void put_others(W w, const S *s)
+{
+	OTHER_FIELDS(PUT_WORD, PUT_LONG)
+}
+
+static inline void put_fields(W w, const S *s)
+{
+	COMMON_FIELDS(PUT_WORD)
+	if (s->type & OTHERS)
+		put_others(w, s);
 }
 
 /* --- preparation --------------------------------------------------------------------------------------------- */
@@ -275,7 +294,7 @@ static const struct pt_regs *visible_regs(const struct perf_event *e, const stru
 	return host_task_user_regs(t);
 }
 
-void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period)
+void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period, u64 now)
 {
 	struct ring_write w;
 	u32 size;
@@ -291,8 +310,7 @@ void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u
 	s.type = e->attr.sample_type;
 	s.addr = addr;
 	s.period = period;
-	if (s.type & PERF_SAMPLE_TIME)
-		s.time = record_time(e);
+	s.time = likely(!e->attr.use_clockid) ? now : record_time(e);
 	if (s.type & RARE)
 		prepare_rare(&s);
 	size = sample_size(&s);

@@ -26,8 +26,8 @@ struct perf_sample {
 /* sample.c */
 /* Bytes of a sample with header and all fields of a fixed length. */
 u16 sample_fixed_size(const struct perf_event_attr *attr);
-/* IRQs off, owner of e. addr: data address or 0. */
-void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period);
+/* IRQs off, owner of e. addr: data address or 0; now: host_now(). */
+void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period, u64 now);
 /* sample.c: c, owner of child: a READ record. */
 void sample_read_output(struct perf_event *child);
 

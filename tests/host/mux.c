@@ -205,6 +205,24 @@ TEST(pinned_runs_always)	/* 100 %, whatever takes turns around it */
 	sim_end();
 }
 
+/* What leaves the cycle counter is of no use to the next event, but somebody else can move there. */
+TEST(others_move_in_a_turn)
+{
+	int first, second, last;
+
+	begin(32);
+	first = self(raw(CYC));
+	second = self(raw(CYC));
+	for (int i = 0; i < 5; i++)
+		self(raw(0x100));
+	last = self(raw(0x101));
+	sim_advance(5 * MS);
+	CHECK_EQ(get(first).run, 4 * MS);
+	CHECK_EQ(get(second).run, 5 * MS);
+	CHECK_EQ(get(last).run, MS);
+	sim_end();
+}
+
 TEST(rotation_stops)	/* F10 */
 {
 	int fd[8];

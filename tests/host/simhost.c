@@ -30,6 +30,14 @@ u64 host_clock(int clockid) { return sim.now + ((u64)clockid << 40); }
 u64 host_regs_pc(const struct pt_regs *regs) { HOST_ASSERT(regs); return 0x1000; }
 u64 host_regs_sp(const struct pt_regs *regs) { (void)regs; return 0x2000; }
 u64 host_regs_get(const struct pt_regs *regs, u32 nr) { (void)regs; return 0x100 + nr; }
+const u64 *host_regs_array(const struct pt_regs *regs, u32 *nr)
+{
+	static const u64 first[] = { 0x100, 0x101 };
+
+	(void)regs;
+	*nr = 2;
+	return first;
+}
 
 u32 host_callchain_kernel(const struct pt_regs *regs, u64 *ips, u32 max)
 {

@@ -1100,6 +1100,7 @@ bool host_regs_user(const struct pt_regs *regs) { return regs != NULL; }
 u64 host_regs_pc(const struct pt_regs *regs) { (void)regs; return 0; }
 u64 host_regs_sp(const struct pt_regs *regs) { (void)regs; return 0; }
 u64 host_regs_get(const struct pt_regs *regs, u32 nr) { (void)regs; return nr; }
+const u64 *host_regs_array(const struct pt_regs *regs, u32 *nr) { (void)regs; *nr = 0; return NULL; }
 u64 host_regs_mask(void) { return BIT(33) - 1; }
 u64 host_regs_extended(void) { return 1ULL << 46; }
 const struct pt_regs *host_irq_regs(void) { return me->curr->idle ? NULL : (struct pt_regs *)1; }

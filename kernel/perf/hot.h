@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a read, an operation of a program on its own events, a switch and an overflow are made of, inline: each is a few
+ * instructions, and a call would be as many again. Part of core.h. The theory is where it was: clocks in
+ * context.c, times in event.c, counts in count.c.
+ */
+#ifndef PERF_HOT_H
+#define PERF_HOT_H
+
+/* Bring the clock up to now, not before the last time it was. c, in. */
+static inline void ctx_clock_at(struct perf_ctx *ctx, u64 now)
+{
+	u64 passed = now - ctx->stamp;
+
+	ctx->time += passed;
+	ctx->any.time = ctx->time;
+	if (ctx->here)
+		ctx->here->time += passed;
+	ctx->stamp = now;
+}
+
+/* Bring the clock up to the present. c. */
+static inline void ctx_clock(struct perf_ctx *ctx)
+{
+	ASSERT_HOT(ctx_owned(ctx));
+	if (ctx->oncpu >= 0)
+		ctx_clock_at(ctx, host_now());
+}
+
+/* The clock that says how long e could have run. */
+static inline u64 event_run_clock(const struct perf_event *e)
+{
+	return e->leader->group.pmu ? e->ctx->time : e->bucket->time;
+}
+
+/* Forget the time since the stamps (when it has been settled, or the clock changes). */
+static inline void event_restamp(struct perf_event *e)
+{
+	e->estamp = e->ctx->time;
+	e->rstamp = event_run_clock(e);
+}
+
+/* Bring the totals up to the context's clock. c, after ctx_clock. */
+static inline void event_settle(struct perf_event *e)
+{
+	u64 now = e->ctx->time, run = event_run_clock(e);
+
+	ASSERT_HOT(ctx_owned(e->ctx));
+	if (is_enabled(e))
+		e->enabled += now - e->estamp;
+	if (is_running(e)) {
+		e->running += run - e->rstamp;
+		if (e->kind == PERF_KIND_CLOCK)
+			e->count += run - e->rstamp;
+	}
+	ASSERT_HOT(e->running <= e->enabled);
+	e->estamp = now;
+	e->rstamp = run;
+}
+
+static inline u64 width_mask(const struct perf_event *e)
+{
+	return e->hw.width >= 64 ? UINT64_MAX : (1ULL << e->hw.width) - 1;
+}
+
+/* Add what came since the last look. */
+static inline void count_fold(struct perf_event *e, u64 raw)
+{
+	u64 delta = (raw - e->hw.prev) & width_mask(e);
+
+	e->hw.prev = raw & width_mask(e);
+	e->count += delta;
+	if (is_sampling(e))
+		e->period_left -= (s64)delta;
+}
+
+/* Add what a running counter has counted so far. o, on its CPU. */
+static inline void count_read(struct perf_event *e)
+{
+	ASSERT_HOT(this_perf_cpu()->pmu[e->pmu->index].slot[e->hw.counter] == e);
+	count_fold(e, e->pmu->ops->read(e->pmu, &e->hw));
+}
+
+/* Whoever wants to change the context, to move e or to free either has to come to this CPU first, by an
+ * interrupt. Copies are another matter: they are in the contexts of other tasks. */
+static inline bool event_try_here(struct perf_event *e, event_fn *fn, void *arg)
+{
+	u64 flags = host_irq_save();
+	struct perf_ctx *ctx = READ_ONCE(e->ctx);
+	bool here = !e->attr.inherit && ctx_is_here(this_perf_cpu(), ctx);
+
+	if (likely(here))
+		fn(ctx, arg);
+	host_irq_restore(flags);
+	return here;
+}
+
+#endif
