@@ -183,7 +183,7 @@ help:
 	@echo '  make test-checks shell and C checks in the guest, compared with what Linux answers'
 	@echo '  make test-perf   the real perf in the guest, compared with what it prints on Linux'
 	@echo '  make test-debug  the kernel with every detector on (make DEBUG=1 BUILD=build/debug): checks, ptest, faults on purpose'
-	@echo '  make soak        long runs: random programs (SOAK_SECONDS=3600), pipelines, forks, bad arguments, stress-ng (also: test-soak)'
+	@echo '  make soak        long runs: random programs (SOAK_SECONDS=3600, SOAK_SEED), pipelines, forks, stress-ng (also: test-soak)'
 	@echo '  make bench       operations of perf on Linux and on Perch: instructions, and wall time (RUNS=N)'
 	@echo '  make bench-check Perch'"'"'s instructions against the recorded ones: no row more than 5 % worse'
 	@echo '  make record-expected   record what Linux answers again (user/tests/expected)'

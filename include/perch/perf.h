@@ -53,9 +53,9 @@ void perf_exit(struct task *current_task);
 void perf_task_free(struct task *t);
 /*
  * execve of current has passed the point of no return; new credentials, mm and comm are set.
- * privileged: the exec changed the credentials (set-id): all events of the task are taken away.
- * Else enable_on_exec and remove_on_exec happen here, and COMM_EXEC. Between host_exec_guard and
- * unguard of the exec path. P.
+ * enable_on_exec and remove_on_exec happen here, and COMM_EXEC. privileged: the exec changed the
+ * credentials (set-id): then all events of the task are taken away, with an EXIT record. Between
+ * host_exec_guard and unguard of the exec path. P.
  */
 void perf_exec(bool privileged);
 /* comm of t changed without an exec (prctl, /proc/PID/comm). P. */

@@ -279,7 +279,7 @@ int main(int argc, char **argv)
 {
 	long seconds = argc > 1 ? atol(argv[1]) : 5;
 	unsigned long seed = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	long end = now_ms() + seconds * 1000;
+	long end = now_ms() + seconds * 1000, minute = now_ms();
 	int rounds = 0, died = 0, hung = 0;
 
 	threads = argc > 3 ? atoi(argv[3]) : 4;
@@ -314,6 +314,11 @@ int main(int argc, char **argv)
 			/* SIGKILL must end it, whatever its threads are in: a call that cannot be killed hangs here. */
 			waitpid(pid[i], &st, 0);
 			died += WIFSIGNALED(st);
+		}
+		if (now_ms() - minute >= 60000) {
+			minute += 60000;
+			printf("badargs: round %d, %lu calls\n", rounds, *total);
+			fflush(stdout);
 		}
 	}
 	printf("badargs: %d rounds, %lu calls, %d processes ended by a signal, %d had to be killed\n", rounds, *total, died, hung);

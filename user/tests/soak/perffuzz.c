@@ -734,7 +734,7 @@ static int exec_life(void)
 
 int main(int argc, char **argv)
 {
-	long seconds = argc > 1 ? atol(argv[1]) : 10, end;
+	long seconds = argc > 1 ? atol(argv[1]) : 10, end, minute;
 	u64 seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	int processes = argc > 3 ? atoi(argv[3]) : 4, rounds = 0, first = argc > 4 ? atoi(argv[4]) : 0, bad = 0;
 	struct live before;
@@ -751,6 +751,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	touch_init();
 	read_live(&before);
+	minute = now_ms();
 	for (end = now_ms() + seconds * 1000; now_ms() < end && !bad; rounds++) {
 		set_paranoid((first + rounds) % 4 - 1);
 		if (!round_of(seed * 7919 + (u64)(first + rounds), processes)) {
@@ -759,6 +760,10 @@ int main(int argc, char **argv)
 		} else if (!live_is_back(&before)) {
 			printf("perffuzz: round %d left objects behind\n", first + rounds);
 			bad = 1;
+		} else if (now_ms() - minute >= 60000) {
+			minute += 60000;
+			printf("perffuzz: round %d, %lu operations\n", first + rounds, (unsigned long)stats->calls);
+			fflush(stdout);
 		}
 	}
 	set_paranoid(2);

@@ -13,7 +13,8 @@ free_kb() {
 	awk '/^MemFree/ { print $2 }' /proc/meminfo
 }
 # Live perf objects (Perch only), summed over the lines "name live ..." of the file.
-live() { [ -r /proc/perf_stats ] && awk '$1 ~ /^live/ { s += $2 } END { print s + 0 }' /proc/perf_stats || echo 0; }
+stats=/proc/perch/perf_stats
+live() { [ -r $stats ] && awk '$1 ~ /^live/ { s += $2 } END { print s + 0 }' $stats || echo 0; }
 
 some() { # some N
 	i=0
