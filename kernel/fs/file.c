@@ -33,18 +33,22 @@ struct file *file_new(const struct path *p, u32 flags, const struct file_ops *op
 	struct file *f = file_alloc();
 	struct path path = *p;
 
-	if (!f) {
+	if (f)
+		file_fill(f, p, flags, ops);
+	else
 		path_put(&path);
-		return NULL;
-	}
-	f->path = path;
-	f->inode = path.dentry->inode;
+	return f;
+}
+
+void file_fill(struct file *f, const struct path *p, u32 flags, const struct file_ops *ops)
+{
+	f->path = *p;
+	f->inode = p->dentry->inode;
 	f->flags = flags & ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC);
 	f->mode = (flags + 1) & O_ACCMODE;
 	f->ops = ops;
 	if (!ops->llseek)
 		f->mode |= FMODE_NOPOS;
-	return f;
 }
 
 int file_begin_write(struct file *f)

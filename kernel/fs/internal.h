@@ -155,6 +155,8 @@ int tmpfs_add_seals(struct file *f, u32 seals);
 /* --- file.c, fdtable.c --------------------------------------------------------------------- */
 struct file *file_alloc(void);
 struct file *file_new(const struct path *p, u32 flags, const struct file_ops *ops);
+/* The same for a file that file_alloc made (kfree gives it back unused). */
+void file_fill(struct file *f, const struct path *p, u32 flags, const struct file_ops *ops);
 /* Count f as a writer of its inode (0, -ETXTBSY) and of its mount; the last put ends it. */
 int file_begin_write(struct file *f);
 void file_end_write(struct file *f);

@@ -71,17 +71,19 @@ static const struct file_ops *ops_of(const struct inode *i)
 	return i->fops ? i->fops : &no_ops;
 }
 
-static struct file *open_o_path(struct path *p, u32 flags)
+/* Neither file nor path is wanted any more. */
+static struct file *open_failed(struct file *f, struct path *p, int err)
 {
-	struct file *f;
+	path_put(p);
+	kfree(f);
+	return ERR_PTR(err);
+}
 
-	if ((flags & O_DIRECTORY) && !S_ISDIR(p->dentry->inode->mode)) {
-		path_put(p);
-		return ERR_PTR(-ENOTDIR);
-	}
-	f = file_new(p, flags, &path_ops);
-	if (!f)
-		return ERR_PTR(-ENOMEM);
+static struct file *open_o_path(struct file *f, struct path *p, u32 flags)
+{
+	if ((flags & O_DIRECTORY) && !S_ISDIR(p->dentry->inode->mode))
+		return open_failed(f, p, -ENOTDIR);
+	file_fill(f, p, flags, &path_ops);
 	f->mode = FMODE_PATH | FMODE_NOPOS;
 	return f;
 }
@@ -101,29 +103,21 @@ static int run_open(struct file *f, bool writes)
 	return err;
 }
 
-/* Consumes p. Permissions have been checked. */
-static struct file *open_checked(struct path *p, u32 flags)
+/* Consumes f and p. Permissions have been checked. */
+static struct file *open_checked(struct file *f, struct path *p, u32 flags)
 {
 	struct inode *i = p->dentry->inode;
 	const struct file_ops *ops = ops_of(i);
-	struct file *f;
 	int err;
 
-	if (!ops) {
-		path_put(p);
-		return ERR_PTR(-ENXIO);
-	}
-	f = file_new(p, flags, ops);
-	if (!f)
-		return ERR_PTR(-ENOMEM);
+	if (!ops)
+		return open_failed(f, p, -ENXIO);
+	file_fill(f, p, flags, ops);
 	f->flags |= flags & O_NOCTTY;	/* only a terminal's open wants to know */
 	err = run_open(f, (f->mode & FMODE_WRITE) && S_ISREG(i->mode));
 	f->flags &= ~O_NOCTTY;
-	if (err) {
-		path_put(&f->path);
-		kfree(f);
-		return ERR_PTR(err);
-	}
+	if (err)
+		return open_failed(f, &f->path, err);
 	if (!f->ops->llseek)
 		f->mode |= FMODE_NOPOS;
 	else
@@ -131,21 +125,18 @@ static struct file *open_checked(struct path *p, u32 flags)
 	return f;
 }
 
-/* Consumes p. */
-static struct file *open_found(struct path *p, u32 flags, bool created)
+/* Consumes f, which is empty, and p. */
+static struct file *open_found(struct file *f, struct path *p, u32 flags, bool created)
 {
 	struct inode *i = p->dentry->inode;
-	struct file *f;
 	int err;
 
 	if (flags & O_PATH)
-		return open_o_path(p, flags);
+		return open_o_path(f, p, flags);
 	err = created ? 0 : check_open(p, flags);
-	if (err) {
-		path_put(p);
-		return ERR_PTR(err);
-	}
-	f = open_checked(p, flags);
+	if (err)
+		return open_failed(f, p, err);
+	f = open_checked(f, p, flags);
 	if (IS_ERR(f) || !(flags & O_TRUNC) || created || !S_ISREG(i->mode))
 		return f;
 	err = do_truncate(f, i, 0);
@@ -157,10 +148,13 @@ static struct file *open_found(struct path *p, u32 flags, bool created)
 
 struct file *path_open(const struct path *p, u32 flags)
 {
+	struct file *f = file_alloc();
 	struct path copy = *p;
 
+	if (!f)
+		return ERR_PTR(-ENOMEM);
 	path_get(&copy);
-	return open_found(&copy, flags, false);
+	return open_found(f, &copy, flags, false);
 }
 
 /* --- finding or creating ------------------------------------------------------------------- */
@@ -246,11 +240,10 @@ static int find_or_create(struct walk *w, u32 flags, u32 mode, struct path *out,
 	return err;
 }
 
-/* O_TMPFILE: name is the directory; the file has no name (unless linkat gives it one). */
-static struct file *open_tmpfile(struct path *dir, u32 flags, u32 mode)
+/* O_TMPFILE: a new file in *dir that has no name (unless linkat gives it one). */
+static int make_tmpfile(struct path *dir, u32 flags, u32 mode, struct path *out)
 {
 	struct inode *i = dir->dentry->inode, *n;
-	struct path p = { dir->mnt, NULL };
 	int err = 0;
 
 	if (!S_ISDIR(i->mode))
@@ -262,45 +255,66 @@ static struct file *open_tmpfile(struct path *dir, u32 flags, u32 mode)
 	if (!err && i->sb->type != &tmpfs_type)
 		err = -EOPNOTSUPP;
 	if (err)
-		return ERR_PTR(err);
+		return err;
 	n = tmpfs_inode(i->sb, i, S_IFREG | mode, 0);
 	if (!n)
-		return ERR_PTR(-ENOSPC);
+		return -ENOSPC;
 	n->nlink = 0;
 	n->flags |= flags & O_EXCL ? 0 : IF_TMPFILE;
-	p.dentry = dentry_alloc_tmpfile(dir->dentry, n);
-	if (!p.dentry) {
+	*out = (struct path){ dir->mnt, dentry_alloc_tmpfile(dir->dentry, n) };
+	if (!out->dentry) {
 		inode_put(n);
-		return ERR_PTR(-ENOMEM);
+		return -ENOMEM;
 	}
-	mount_get(p.mnt);
-	return open_found(&p, flags & ~(O_TMPFILE | O_EXCL), true);
+	mount_get(out->mnt);
+	return 0;
 }
 
-static struct file *do_open(int dirfd, const char *name, u32 flags, u32 mode, u32 resolve)
+/* The object under the name, made if the flags say so. */
+static int find_object(int dirfd, const char *name, u32 flags, u32 mode, u32 resolve, struct path *out,
+		       bool *created)
 {
 	struct path p;
 	struct walk w;
-	struct file *f;
-	bool created;
 	int err;
 
 	if (!name[0])
-		return ERR_PTR(-ENOENT);
+		return -ENOENT;
 	err = walk_start(&w, dirfd, name, resolve);
 	if (err)
-		return ERR_PTR(err);
+		return err;
 	if (current->fs)
 		mode &= ~current->fs->umask;
-	err = find_or_create(&w, flags, S_IFREG | mode, &p, &created);
+	err = find_or_create(&w, flags, S_IFREG | mode, &p, created);
 	walk_end(&w);
-	if (err)
-		return ERR_PTR(err);
-	if (!(flags & TMPFILE_BIT))
-		return open_found(&p, flags, created);
-	f = open_tmpfile(&p, flags, mode);
+	if (err || !(flags & TMPFILE_BIT)) {
+		*out = p;
+		return err;
+	}
+	err = make_tmpfile(&p, flags, mode, out);
 	path_put(&p);
-	return f;
+	*created = true;
+	return err;
+}
+
+/* The file comes first: a name that was made and cannot be opened would stay. */
+static struct file *do_open(int dirfd, const char *name, u32 flags, u32 mode, u32 resolve)
+{
+	struct file *f = file_alloc();
+	struct path p;
+	bool created;
+	int err;
+
+	if (!f)
+		return ERR_PTR(-ENOMEM);
+	err = find_object(dirfd, name, flags, mode, resolve, &p, &created);
+	if (err) {
+		kfree(f);
+		return ERR_PTR(err);
+	}
+	if (flags & TMPFILE_BIT)
+		flags &= ~(O_TMPFILE | O_EXCL);
+	return open_found(f, &p, flags, created);
 }
 
 static int check_flags(u32 flags, u32 mode)
