@@ -7,6 +7,7 @@
  *   perf-host -x SEED [-o OPS] leave out steps of it as long as it fails
  *   perf-host -r RUNS [-o OPS] so many seeds
  *   -v prints the program of -s, -k LIST runs only these steps of it, -q ends at the first failure
+ *   -c checks all events after each step: that finds the first wrong one sooner, but a read can also mend it
  */
 #include "sim.h"
 
@@ -91,7 +92,7 @@ int main(int argc, char **argv)
 	u8 *skip = NULL;
 	int c;
 
-	while ((c = getopt(argc, argv, "n:s:x:k:o:r:vq")) != -1)
+	while ((c = getopt(argc, argv, "n:s:x:k:o:r:vqc")) != -1)
 		switch (c) {
 		case 'n': name = optarg; break;
 		case 's': seed = atol(optarg); break;
@@ -99,6 +100,7 @@ int main(int argc, char **argv)
 		case 'k': keep = optarg; break;
 		case 'q': stop_at_first = true; break;
 		case 'v': sim_trace = true; break;
+		case 'c': sim_check_each = true; break;
 		case 'o': ops = (u32)atol(optarg); break;
 		case 'r': runs = (u32)atol(optarg); break;
 		default: return 2;

@@ -42,7 +42,7 @@ static struct root roots[MAX_ROOTS];
 static struct inst insts[MAX_INST];
 static u32 nr_insts;
 static bool crowded;		/* more events than counters are allowed */
-bool sim_trace;
+bool sim_trace, sim_check_each;
 static u32 nr_wide, nr_hw;
 static bool nested;		/* nobody else's call may be slipped in now */
 
@@ -525,9 +525,9 @@ void random_run(u64 seed, u32 ops, const u8 *skip)
 			sim.fail_after = 1 + sim_rand(6);
 		step();
 		sim.fail_after = 0;
-		for (u32 k = 0; sim_trace && !sim.chaos && k < MAX_ROOTS; k++)
+		for (u32 k = 0; sim_check_each && !sim.chaos && k < MAX_ROOTS; k++)
 			if (roots[k].used)
-				check_root(&roots[k]);	/* find the first step that goes wrong */
+				check_root(&roots[k]);
 	}
 	sim.chaos = 0;
 	for (u32 i = 0; i < MAX_ROOTS; i++)

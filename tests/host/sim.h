@@ -77,6 +77,7 @@ struct sim {
 };
 extern struct sim sim;
 extern bool sim_trace;		/* print the random program */
+extern bool sim_check_each;	/* check all events after each step, which is another program */
 
 #define ONCPU(c) for (u32 _save = sim.cpu, _once = (sim.cpu = (c), 1); _once; _once = 0, sim.cpu = _save)
 
