@@ -79,7 +79,7 @@ TEST("proc/kernel_symbols", "proc.kallsyms", "PB-49")
 		test_skip("no perf here");
 	NEED(write_long(KPTR, 0));
 	EXPECT_EQ(run_program(out, sizeof(out), "/bin/perf", "record", "-q", "-c", "1000000", "-e", "cpu-clock:k", "-o",
-			      data, "dd", "if=/dev/zero", "of=/dev/null", "bs=16", "count=4000", NULL), 0);
+			      data, "dd", "if=/dev/zero", "of=/dev/null", "bs=16", "count=20000", NULL), 0);
 	EXPECT_EQ(run_program(out, sizeof(out), "/bin/perf", "script", "-i", data, "-F", "ip,sym", NULL), 0);
 	unlink(data);
 	NEED(write_long(KPTR, before));
