@@ -194,3 +194,31 @@ TEST("group/exclusive", "attr.exclusive", "perf_event_open(2)")
 		       "event %d ran beside the exclusive one: %ld and %ld of %ld", i, (long)t[i].running,
 		       (long)t[0].running, (long)all);
 }
+
+/* The hardware member, for which there was no counter, goes: the others need none and run. */
+TEST("group/hardware_member_closed", "close open.group_fd", "PB-43")
+{
+	struct perf_event_attr sw = attr_of(TASK_CLOCK), hw = attr_of(RAW_CYCLES);
+	int leader, h, member;
+	struct times l, m;
+
+	hw.pinned = 1;
+	for (int i = 0; i < 7; i++)
+		NEED(perf_open(&hw, 0, -1, -1, 0));
+	hw.pinned = 0;
+	sw.read_format = hw.read_format = RF_TIMES;
+	sw.disabled = 1;
+	NEED(leader = perf_open(&sw, 0, -1, -1, 0));
+	sw.disabled = 0;
+	NEED(h = perf_open(&hw, 0, -1, leader, 0));
+	NEED(member = perf_open(&sw, 0, -1, leader, 0));
+	NEED(ioctl(leader, PERF_EVENT_IOC_ENABLE, 0));
+	spin_ms(10);
+	EXPECT_EQ(read_times(leader).running | read_times(member).running | read_times(h).running, 0);
+	close(h);
+	spin_ms(30);
+	l = read_times(leader);
+	m = read_times(member);
+	EXPECT(l.value >= 20000000 && m.value >= 20000000, "%ld and %ld of 30 ms", (long)l.value, (long)m.value);
+	EXPECT(l.running >= 20000000 && l.running < l.enabled, "running %ld of %ld", (long)l.running, (long)l.enabled);
+}

@@ -395,6 +395,71 @@ TEST("inherit/parent_exits_first", "attr.inherit", "F21")
 	EXPECT(read_u64(fd) >= 38000000, "after the parent's end only %ld", (long)read_u64(fd));
 }
 
+static void wait_then_spin(void)
+{
+	spin_ms(20);
+}
+
+TEST("inherit/switched_after_fork", "attr.inherit ioctl.ENABLE ioctl.DISABLE ioctl.RESET", "perf_event_open(2)")
+{
+	int fd = open_with(TASK_CLOCK, RF_TIMES, true, true);
+	pid_t pid = stopped_child(wait_then_spin);
+	struct times t, u;
+
+	NEED(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));	/* the child's copy, too */
+	EXPECT_EQ(write(wait_fd[1], "x", 1), 1);
+	reap(pid);
+	NEED(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
+	t = read_times(fd);
+	EXPECT(t.value >= 19000000, "the child that was there: %ld", (long)t.value);
+	pid = stopped_child(wait_then_spin);		/* a copy of one that is off is off */
+	EXPECT_EQ(write(wait_fd[1], "x", 1), 1);
+	reap(pid);
+	u = read_times(fd);
+	EXPECT_EQ(u.value, t.value);
+	EXPECT_EQ(u.enabled, t.enabled);
+}
+
+static void exec_and_spin(void)
+{
+	exec_self_spin("20");
+}
+
+/* Who counts in a group after an exec: the members that are on, if the leader is. */
+TEST("inherit/enable_on_exec_group", "attr.enable_on_exec open.group_fd", "Linux 6.12")
+{
+	struct perf_event_attr a = attr_of(RAW_CYCLES);
+	int leader, on, off, on_exec;
+	struct times t;
+
+	a.read_format = RF_TIMES;
+	for (int leader_too = 0; leader_too < 2; leader_too++) {
+		pid_t pid = stopped_child(exec_and_spin);
+
+		a.disabled = 1;
+		a.enable_on_exec = leader_too;
+		NEED(leader = perf_open(&a, pid, -1, -1, 0));
+		a.enable_on_exec = 1;
+		NEED(on_exec = perf_open(&a, pid, -1, leader, 0));
+		a.enable_on_exec = 0;
+		NEED(off = perf_open(&a, pid, -1, leader, 0));
+		a.disabled = 0;
+		NEED(on = perf_open(&a, pid, -1, leader, 0));
+		EXPECT_EQ(write(wait_fd[1], "x", 1), 1);
+		reap(pid);
+		EXPECT_EQ(read_times(leader).value != 0, leader_too);
+		for (int i = 0; i < 2; i++) {
+			t = read_times(i ? on_exec : on);
+			EXPECT_EQ(t.value != 0, leader_too);
+			EXPECT_EQ(t.enabled != 0, leader_too);
+		}
+		t = read_times(off);
+		EXPECT_EQ(t.value | t.enabled | t.running, 0);
+	}
+	a.enable_on_exec = a.remove_on_exec = 1;
+	EXPECT_ERR(perf_open(&a, 0, -1, -1, 0), EINVAL);
+}
+
 /* --- sums that must be exact ------------------------------------------------------------------------- */
 
 #define LEVELS 3

@@ -233,3 +233,17 @@ TEST("open/group_clock", "open.group_fd attr.use_clockid attr.clockid", "perf_ev
 	EXPECT_ERR(perf_open(&c, 0, -1, mono, 0), EINVAL);
 	EXPECT(perf_open(&b, 0, -1, mono, 0) >= 0, "the same clock: %s", strerror(errno));
 }
+
+TEST("open/zombie", "open.pid", "Linux: a task that has exited is ESRCH")
+{
+	struct perf_event_attr a = attr_of(TASK_CLOCK);
+	siginfo_t si;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	NEED(waitid(P_PID, (id_t)pid, &si, WEXITED | WNOWAIT));
+	EXPECT_ERR(perf_open(&a, pid, -1, -1, 0), ESRCH);
+	waitpid(pid, NULL, 0);
+	EXPECT_ERR(perf_open(&a, pid, -1, -1, 0), ESRCH);
+}
