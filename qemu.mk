@@ -81,7 +81,7 @@ test-debug: setup
 # Not part of test: two more sources to download, and minutes to build.
 test-clients:
 	$(Q)scripts/setup --clients
-	$(Q)$(MAKE) $(BOOT) $(BUILD)/clients.cpio
+	$(Q)$(MAKE) $(BOOT) $(BUILD)/debian.cpio $(BUILD)/clients.cpio
 	$(Q)scripts/test-all clients
 
 soak: test-soak
@@ -187,7 +187,7 @@ help:
 	@echo '  make bench       operations of perf on Linux and on Perch: instructions, and wall time (RUNS=N)'
 	@echo '  make bench-check Perch'"'"'s instructions against the recorded ones: no row more than 5 % worse'
 	@echo '  make record-expected   record what Linux answers again (user/tests/expected)'
-	@echo '  make test-clients  libpfm4'\''s and PAPI'\''s programs, compared with Linux (builds them first)'
+	@echo '  make test-clients  libpfm4'\''s and PAPI'\''s programs and stress-ng --perf, compared with Linux (builds them first)'
 	@echo '  make run         a busybox shell; Ctrl-A X leaves'
 	@echo '  make gdb         the same, stopped at the first instruction, with gdb attached'
 	@echo '  make flamegraph  records a program in the guest and draws build/flame.svg'
