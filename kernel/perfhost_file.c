@@ -30,22 +30,16 @@ static const struct host_file_ops *core_ops;
 /* The core writes to one user range: the first piece of the vector that is not empty. */
 static ssize_t perf_fop_read(struct file *f, struct uio *u, loff *pos)
 {
-	const struct iovec_abi *v;
 	long n;
 
 	if (!u->user)
 		return -EINVAL;
-	while (u->idx < u->nr_iov && u->off == u->iov[u->idx].len) {
-		u->idx++;
-		u->off = 0;
-	}
-	if (u->idx == u->nr_iov)
-		return core_ops->read(f->priv, 0, 0);
-	v = &u->iov[u->idx];
-	n = core_ops->read(f->priv, v->base + u->off,
-				    min(v->len - u->off, u->left));
+	while (!u->here && u->nr_next)
+		uio_next(u);
+	n = core_ops->read(f->priv, u->base, min(u->here, u->left));
 	if (n > 0) {
-		u->off += (size_t)n;
+		u->base += (size_t)n;
+		u->here -= (size_t)n;
 		u->left -= (size_t)n;
 	}
 	return n;

@@ -48,14 +48,20 @@ struct iovec_abi { uaddr base; u64 len; };
 struct uio {
 	bool user;
 	bool fault;
-	const struct iovec_abi *iov;	/* user: kernel copy of the vector */
-	u32 nr_iov, idx;
-	size_t off;			/* inside iov[idx] */
+	uaddr base;			/* user: what is left of the buffer in use */
+	size_t here;			/* user: its bytes */
+	const struct iovec_abi *next;	/* user: the buffers behind it, in a kernel copy of the vector */
+	u32 nr_next;
 	char *kbuf;			/* kernel buffer when !user */
 	size_t left;			/* bytes still to move */
 };
-void uio_init_user(struct uio *u, uaddr base, size_t len, struct iovec_abi *one);
+static inline void uio_init_user(struct uio *u, uaddr base, size_t len)
+{
+	*u = (struct uio){ .user = true, .base = base, .here = len, .left = len };
+}
+void uio_init_vec(struct uio *u, const struct iovec_abi *iov, u32 n, size_t total);
 void uio_init_kernel(struct uio *u, void *buf, size_t len);
+void uio_next(struct uio *u);		/* go on to the next buffer of the vector; there is one */
 size_t uio_write(struct uio *u, const void *src, size_t n);	/* kernel -> uio (for read()) */
 size_t uio_read(struct uio *u, void *dst, size_t n);		/* uio -> kernel (for write()) */
 size_t uio_zero(struct uio *u, size_t n);

@@ -39,6 +39,8 @@ void spin_lock(spinlock *l);
  * LOCK_SUBCLASSES - 1. */
 void spin_lock_nested(spinlock *l, u32 sub);
 void spin_unlock(spinlock *l);
+#define spin_lock_uncounted(l, sub)	spin_lock_nested(l, sub)
+#define spin_unlock_uncounted(l)	spin_unlock(l)
 void irq_state_bad(const char *what) __noreturn;
 #define IRQ_ASSERT(c, what)	do { if (unlikely(!(c))) irq_state_bad(what); } while (0)
 
@@ -53,6 +55,22 @@ static inline void spin_init(spinlock *l)
 	l->locked = 0;
 }
 
+/*
+ * Not counted in spin_depth: for a few lines of code with IRQs off, where the count would be half the
+ * cost, that neither sleep nor touch user memory. DEBUG builds count all. sub: as for spin_lock_nested, or 0.
+ */
+static inline void spin_lock_uncounted(spinlock *l, u32 sub)
+{
+	while (unlikely(!atomic_cas(&l->locked, 0u, 1u)))
+		while (atomic_read(&l->locked))
+			cpu_relax();
+}
+
+static inline void spin_unlock_uncounted(spinlock *l)
+{
+	store_release(&l->locked, 0);
+}
+
 static inline bool spin_trylock(spinlock *l)
 {
 	if (!atomic_cas(&l->locked, 0u, 1u))
@@ -63,16 +81,15 @@ static inline bool spin_trylock(spinlock *l)
 
 static inline void spin_lock(spinlock *l)
 {
-	while (unlikely(!spin_trylock(l)))
-		while (atomic_read(&l->locked))
-			cpu_relax();
+	spin_lock_uncounted(l, 0);
+	this_cpu()->spin_depth++;
 }
 #define spin_lock_nested(l, sub) spin_lock(l)
 
 static inline void spin_unlock(spinlock *l)
 {
 	this_cpu()->spin_depth--;
-	store_release(&l->locked, 0);
+	spin_unlock_uncounted(l);
 }
 #define IRQ_ASSERT(c, what)	((void)0)
 

@@ -72,7 +72,9 @@ bool schedule_until(ktime deadline);
 #define __wait_event(q, cond, st, excl, deadline) ({				\
 	long _r = 0;								\
 	if (!(cond)) {								\
-		struct wait_entry _w = { 0 };					\
+		struct wait_entry _w;						\
+										\
+		_w.task = NULL;							\
 		for (;;) {							\
 			prepare_to_wait(q, &_w, st, excl);			\
 			if (cond)						\

@@ -92,10 +92,10 @@ static ssize_t read_short(struct file *f, uaddr buf, size_t n)
 
 static inline ssize_t rw_uio(struct file *f, uaddr buf, size_t n, bool write)
 {
-	struct iovec_abi one = { buf, n };
-	struct uio u = { .user = true, .iov = &one, .nr_iov = 1, .left = n };
+	struct uio u;
 	loff pos = 0;
 
+	uio_init_user(&u, buf, n);
 	if (!(f->mode & FMODE_NOPOS))
 		return file_rw_pos(f, &u, write);
 	return write ? write_uio(f, &u, &pos) : read_uio(f, &u, &pos);
@@ -146,7 +146,6 @@ static ssize_t rw_at(struct file *f, struct uio *u, loff pos, bool write)
 static ssize_t prw_user(int fd, uaddr buf, size_t n, loff pos, bool write)
 {
 	struct file *f;
-	struct iovec_abi one;
 	struct uio u;
 	ssize_t ret;
 
@@ -162,7 +161,7 @@ static ssize_t prw_user(int fd, uaddr buf, size_t n, loff pos, bool write)
 	} else if (!access_ok((void __user *)buf, n)) {
 		ret = f->mode & (write ? FMODE_WRITE : FMODE_READ) ? -EFAULT : -EBADF;
 	} else {
-		uio_init_user(&u, buf, min_t(size_t, n, MAX_RW_COUNT), &one);
+		uio_init_user(&u, buf, min_t(size_t, n, MAX_RW_COUNT));
 		ret = rw_at(f, &u, pos, write);
 	}
 	file_put(f);
@@ -235,7 +234,7 @@ static ssize_t vec_io(struct file *f, uaddr uvec, u64 n, loff pos, bool use_pos,
 	ret = iov_import(uvec, n, fast, ARRAY_SIZE(fast), &v);
 	if (ret < 0)
 		return ret;
-	u = (struct uio){ .user = true, .iov = v, .nr_iov = n, .left = ret };
+	uio_init_vec(&u, v, n, ret);
 	if (u.left)
 		ret = use_pos ? rw_at(f, &u, pos, write) : file_rw_pos(f, &u, write);
 	if (v != fast)

@@ -42,7 +42,7 @@ static int msg_import(struct msg *m, uaddr umsg)
 	total = iov_import(m->h.iov, m->h.iovlen, m->fast, ARRAY_SIZE(m->fast), &m->iov);
 	if (total < 0)
 		return total;
-	m->u = (struct uio){ .user = true, .iov = m->iov, .nr_iov = m->h.iovlen, .left = total };
+	uio_init_vec(&m->u, m->iov, m->h.iovlen, total);
 	return 0;
 }
 
@@ -280,7 +280,7 @@ long sys_sendto(int fd, uaddr buf, size_t len, u32 flags, uaddr addr, int alen)
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	len = min_t(size_t, len, MAX_RW_COUNT);
-	uio_init_user(&m.u, buf, len, m.fast);
+	uio_init_user(&m.u, buf, len);
 	if (alen < 0)
 		ret = -EINVAL;
 	else if (access_ok((void __user *)buf, len))
@@ -390,7 +390,7 @@ long sys_recvfrom(int fd, uaddr buf, size_t len, u32 flags, uaddr addr, uaddr ul
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	len = min_t(size_t, len, MAX_RW_COUNT);
-	uio_init_user(&m.u, buf, len, m.fast);
+	uio_init_user(&m.u, buf, len);
 	if (access_ok((void __user *)buf, len)) {
 		ret = recv_msg(f, &m, &info, flags);
 		if (ret >= 0) {

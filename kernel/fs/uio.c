@@ -11,11 +11,9 @@
 
 enum uio_dir { UIO_OUT, UIO_IN, UIO_ZERO };
 
-void uio_init_user(struct uio *u, uaddr base, size_t len, struct iovec_abi *one)
+void uio_init_vec(struct uio *u, const struct iovec_abi *iov, u32 n, size_t total)
 {
-	one->base = base;
-	one->len = len;
-	*u = (struct uio){ .user = true, .iov = one, .nr_iov = 1, .left = len };
+	*u = (struct uio){ .user = true, .next = iov, .nr_next = n, .left = total };
 }
 
 void uio_init_kernel(struct uio *u, void *buf, size_t len)
@@ -37,25 +35,37 @@ static inline size_t move_chunk_user(enum uio_dir dir, uaddr at, void *kernel, s
 	}
 }
 
+void uio_next(struct uio *u)
+{
+	ASSERT(u->nr_next);
+	u->base = u->next->base;
+	u->here = u->next->len;
+	u->next++;
+	u->nr_next--;
+}
+
+/* Within the buffer in use. */
+static inline size_t move_here(struct uio *u, enum uio_dir dir, char *kernel, size_t n)
+{
+	size_t done = move_chunk_user(dir, u->base, kernel, n);
+
+	u->base += done;
+	u->here -= done;
+	u->fault = done < n;
+	return done;
+}
+
 static size_t move_user(struct uio *u, enum uio_dir dir, char *kernel, size_t n)
 {
 	size_t done = 0;
 
-	while (done < n && u->idx < u->nr_iov) {
-		const struct iovec_abi *v = &u->iov[u->idx];
-		size_t chunk = min_t(size_t, v->len - u->off, n - done), moved;
-
-		moved = move_chunk_user(dir, v->base + u->off, kernel + done, chunk);
-		done += moved;
-		u->off += moved;
-		if (moved < chunk) {
-			u->fault = true;
+	while (done < n && !u->fault) {
+		if (u->here)
+			done += move_here(u, dir, kernel + done, min(u->here, n - done));
+		else if (u->nr_next)
+			uio_next(u);
+		else
 			break;
-		}
-		if (u->off == v->len) {
-			u->idx++;
-			u->off = 0;
-		}
 	}
 	return done;
 }
@@ -80,19 +90,15 @@ static noinline size_t move_any(struct uio *u, enum uio_dir dir, void *kernel, s
 /* Nearly always all of it lies in one user buffer. */
 static inline size_t uio_move(struct uio *u, enum uio_dir dir, void *kernel, size_t n)
 {
-	const struct iovec_abi *v = &u->iov[u->idx];
 	size_t done;
 
 	n = min(n, u->left);
 	if (unlikely(u->fault || !n))
 		return 0;
-	if (likely(u->user && v->len - u->off >= n)) {
-		done = move_chunk_user(dir, v->base + u->off, kernel, n);
-		u->off += done;
-		u->fault = done < n;
-	} else {
+	if (likely(u->user && u->here >= n))
+		done = move_here(u, dir, kernel, n);
+	else
 		done = move_any(u, dir, kernel, n);
-	}
 	ASSERT(done <= u->left);
 	u->left -= done;
 	return done;

@@ -27,6 +27,20 @@ void waitq_init(struct waitq *q)
 }
 #endif
 
+static inline u64 wq_lock(spinlock *l, u32 sub)
+{
+	u64 flags = irq_save();
+
+	spin_lock_uncounted(l, sub);
+	return flags;
+}
+
+static inline void wq_unlock(spinlock *l, u64 flags)
+{
+	spin_unlock_uncounted(l);
+	irq_restore(flags);
+}
+
 bool default_wake(struct wait_entry *w, void *key)
 {
 	return wake_up_task(w->task);
@@ -43,18 +57,18 @@ static void waitq_link(struct waitq *q, struct wait_entry *w)
 
 void waitq_add(struct waitq *q, struct wait_entry *w)
 {
-	u64 flags = spin_lock_irqsave(&q->lock);
+	u64 flags = wq_lock(&q->lock, 0);
 
 	waitq_link(q, w);
-	spin_unlock_irqrestore(&q->lock, flags);
+	wq_unlock(&q->lock, flags);
 }
 
 void waitq_remove(struct waitq *q, struct wait_entry *w)
 {
-	u64 flags = spin_lock_irqsave(&q->lock);
+	u64 flags = wq_lock(&q->lock, 0);
 
 	list_del(&w->node);
-	spin_unlock_irqrestore(&q->lock, flags);
+	wq_unlock(&q->lock, flags);
 }
 
 static inline void wake_locked(struct waitq *q, int nr, void *key)
@@ -76,11 +90,10 @@ void wake_up_nr(struct waitq *q, int nr, void *key)
 
 void wake_up_nested(struct waitq *q, int nr, void *key, u32 sub)
 {
-	u64 flags = irq_save();
+	u64 flags = wq_lock(&q->lock, sub);
 
-	spin_lock_nested(&q->lock, sub);
 	wake_locked(q, nr, key);
-	spin_unlock_irqrestore(&q->lock, flags);
+	wq_unlock(&q->lock, flags);
 }
 
 void prepare_to_wait(struct waitq *q, struct wait_entry *w, int state, bool exclusive)
@@ -88,7 +101,7 @@ void prepare_to_wait(struct waitq *q, struct wait_entry *w, int state, bool excl
 	u64 flags;
 
 	might_sleep();
-	flags = spin_lock_irqsave(&q->lock);
+	flags = wq_lock(&q->lock, 0);
 
 	if (!w->task) {
 		w->task = current;
@@ -97,7 +110,7 @@ void prepare_to_wait(struct waitq *q, struct wait_entry *w, int state, bool excl
 		waitq_link(q, w);
 	}
 	WRITE_ONCE(current->state, state);
-	spin_unlock_irqrestore(&q->lock, flags);
+	wq_unlock(&q->lock, flags);
 	smp_mb();	/* state before the caller's condition, also for wakers without the lock */
 }
 
@@ -129,11 +142,11 @@ void completion_init(struct completion *c)
 
 void complete(struct completion *c)
 {
-	u64 flags = spin_lock_irqsave(&c->wq.lock);
+	u64 flags = wq_lock(&c->wq.lock, 0);
 
 	c->done = true;
 	wake_locked(&c->wq, 0, NULL);
-	spin_unlock_irqrestore(&c->wq.lock, flags);
+	wq_unlock(&c->wq.lock, flags);
 }
 
 void wait_for_completion(struct completion *c)
@@ -141,7 +154,7 @@ void wait_for_completion(struct completion *c)
 	u64 flags;
 
 	wait_event(&c->wq, READ_ONCE(c->done));
-	flags = spin_lock_irqsave(&c->wq.lock);
+	flags = wq_lock(&c->wq.lock, 0);
 	ASSERT(c->done);
-	spin_unlock_irqrestore(&c->wq.lock, flags);
+	wq_unlock(&c->wq.lock, flags);
 }

@@ -49,7 +49,7 @@ int set_affinity(struct task *t, u64 mask)
 		dequeue(rq, t);
 		t->se.fair.key -= rq->min_vruntime;
 		t->cpu = select_cpu(t);
-		spin_unlock(&rq->lock);
+		rq_unlock(rq);
 		activate(t);
 		irq_restore(flags);
 	} else {

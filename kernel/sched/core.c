@@ -111,24 +111,34 @@ static struct task *pick_next(struct rq *rq)
 	return t;
 }
 
-/* On the new task's stack, IRQs off: prev is saved, the lock goes. */
-static void finish_switch(struct task *prev)
+/* prev ran on the wrong CPU, or has died. rq->lock held: unlocks. */
+static noinline void part_with(struct rq *rq, struct task *prev, bool dead)
 {
-	struct rq *rq = this_rq();
 	struct task *push = rq->push;
-	bool dead = prev->state == TASK_DEAD;
 
-	store_release(&prev->on_cpu, false);
-	if (unlikely(push)) {
+	if (push) {
 		rq->push = NULL;
 		push->se.fair.key -= rq->min_vruntime;
 		push->cpu = select_cpu(push);
 	}
-	spin_unlock(&rq->lock);
-	if (unlikely(push))
+	rq_unlock(rq);
+	if (push)
 		activate(push);
-	if (unlikely(dead))
+	if (dead)
 		task_put(prev);
+}
+
+/* On the new task's stack, IRQs off: prev is saved, the lock goes. */
+static void finish_switch(struct task *prev)
+{
+	struct rq *rq = this_rq();
+	bool dead = prev->state == TASK_DEAD;
+
+	store_release(&prev->on_cpu, false);
+	if (unlikely(rq->push || dead))
+		part_with(rq, prev, dead);
+	else
+		rq_unlock(rq);
 }
 
 static void context_switch(struct rq *rq, struct task *prev, struct task *next, bool preempt)
@@ -162,7 +172,7 @@ void schedule(void)
 	bool preempt;
 
 	ASSERT(c->depth == 0);
-	spin_lock(&rq->lock);
+	rq_lock(rq);
 	update_curr(rq, ktime_now());
 	preempt = prev->state == TASK_RUNNING;
 	put_prev(rq, prev);
@@ -174,7 +184,7 @@ void schedule(void)
 	if (likely(next != prev))
 		context_switch(rq, prev, next, preempt);
 	else
-		spin_unlock(&rq->lock);
+		rq_unlock(rq);
 	irq_restore(flags);
 }
 

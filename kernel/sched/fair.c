@@ -21,26 +21,6 @@ u32 nice_weight(int nice)
 	return (w + (1 << 15)) >> 16;
 }
 
-static struct task *fair_task(struct heap_node *n)
-{
-	return n ? container_of(n, struct task, se.fair) : NULL;
-}
-
-struct task *fair_first(struct rq *rq)
-{
-	return fair_task(heap_first(&rq->fair));
-}
-
-void fair_enqueue(struct rq *rq, struct task *t)
-{
-	heap_insert(&rq->fair, &t->se.fair);
-}
-
-void fair_dequeue(struct rq *rq, struct task *t)
-{
-	heap_remove(&rq->fair, &t->se.fair);
-}
-
 /* min_vruntime follows the smallest runtime of the queue and the running task. */
 static void advance_min(struct rq *rq, s64 curr_vruntime)
 {

@@ -337,13 +337,13 @@ long sys_sched_yield(void)
 	u64 flags = irq_save();
 	struct rq *rq = this_rq();
 
-	spin_lock(&rq->lock);
+	rq_lock(rq);
 	update_curr(rq, ktime_now());
 	if (rt_task(current))
 		rq->to_tail = true;
 	else
 		fair_yield(rq, current);
-	spin_unlock(&rq->lock);
+	rq_unlock(rq);
 	irq_restore(flags);
 	schedule();
 	return 0;

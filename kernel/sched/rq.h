@@ -79,6 +79,16 @@ static inline bool rq_idle(const struct rq *rq)
 	return READ_ONCE(rq->curr) == rq->idle && !READ_ONCE(rq->nr_queued);
 }
 
+/* IRQs off. */
+static inline void rq_lock(struct rq *rq)
+{
+	spin_lock_uncounted(&rq->lock, 0);
+}
+static inline void rq_unlock(struct rq *rq)
+{
+	spin_unlock_uncounted(&rq->lock);
+}
+
 /* Lock the queue of the CPU that t belongs to; it stays that one while the lock is held. */
 static inline struct rq *task_rq_lock(struct task *t, u64 *flags)
 {
@@ -89,17 +99,18 @@ static inline struct rq *task_rq_lock(struct task *t, u64 *flags)
 		*flags = irq_save();
 		cpu = READ_ONCE(t->cpu);
 		rq = &rqs[cpu];
-		spin_lock(&rq->lock);
+		rq_lock(rq);
 		if (likely(t->cpu == cpu))
 			return rq;
-		spin_unlock(&rq->lock);
+		rq_unlock(rq);
 		irq_restore(*flags);
 	}
 }
 
 static inline void task_rq_unlock(struct rq *rq, u64 flags)
 {
-	spin_unlock_irqrestore(&rq->lock, flags);
+	rq_unlock(rq);
+	irq_restore(flags);
 }
 
 /* core.c. rq->lock held. */
@@ -116,9 +127,20 @@ void activate(struct task *t);
 
 /* fair.c, rt.c. rq->lock held. */
 u32 nice_weight(int nice);
-void fair_enqueue(struct rq *rq, struct task *t);
-void fair_dequeue(struct rq *rq, struct task *t);
-struct task *fair_first(struct rq *rq);
+static inline void fair_enqueue(struct rq *rq, struct task *t)
+{
+	heap_insert(&rq->fair, &t->se.fair);
+}
+static inline void fair_dequeue(struct rq *rq, struct task *t)
+{
+	heap_remove(&rq->fair, &t->se.fair);
+}
+static inline struct task *fair_first(struct rq *rq)
+{
+	struct heap_node *n = heap_first(&rq->fair);
+
+	return n ? container_of(n, struct task, se.fair) : NULL;
+}
 void fair_charge(struct rq *rq, struct task *t, u64 ns);
 void fair_place(struct rq *rq, struct task *t);	/* a sleeper comes back: bound its credit */
 void fair_yield(struct rq *rq, struct task *t);

@@ -56,7 +56,7 @@ void sched_tick(void)
 	struct task *curr = current;
 
 	ASSERT(irqs_off());
-	spin_lock(&rq->lock);
+	rq_lock(rq);
 	update_curr(rq, ktime_now());
 	if (curr != rq->idle) {
 		acct_tick(rq, curr);
@@ -66,7 +66,7 @@ void sched_tick(void)
 		}
 		balance_tick(rq);
 	}
-	spin_unlock(&rq->lock);
+	rq_unlock(rq);
 	if (curr != rq->idle)
 		itimers_tick(curr);
 	perf_tick(rq->cpu);

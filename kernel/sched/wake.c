@@ -88,15 +88,16 @@ void activate(struct task *t)
 
 	for (;;) {
 		rq = &rqs[t->cpu];
-		spin_lock(&rq->lock);
+		rq_lock(rq);
 		if (likely(task_allowed(t, rq->cpu)))
 			break;
 		t->cpu = select_cpu(t);
-		spin_unlock(&rq->lock);
+		rq_unlock(rq);
 	}
 	t->se.fair.key += rq->min_vruntime;
 	join(rq, t);
-	spin_unlock_irqrestore(&rq->lock, flags);
+	rq_unlock(rq);
+	irq_restore(flags);
 }
 
 /* rq->lock of t held, t matched: unlocks. */
@@ -119,7 +120,7 @@ static void wake_and_unlock(struct rq *rq, struct task *t, u64 flags)
 	}
 	t->se.fair.key -= rq->min_vruntime;
 	t->cpu = cpu;
-	spin_unlock(&rq->lock);
+	rq_unlock(rq);
 	activate(t);
 	irq_restore(flags);
 }
@@ -199,7 +200,7 @@ void wake_up_new_task(struct task *t)
 	ASSERT(t->state == TASK_NEW);
 	WRITE_ONCE(t->state, TASK_RUNNING);
 	t->cpu = select_cpu(t);
-	spin_unlock(&rq->lock);
+	rq_unlock(rq);
 	activate(t);
 	irq_restore(flags);
 }
