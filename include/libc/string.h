@@ -40,4 +40,11 @@ char *strpbrk(const char *s, const char *accept);
 char *strsep(char **restrict s, const char *restrict delim);
 char *strtok_r(char *restrict s, const char *restrict delim, char **restrict save);
 
+/* -ffreestanding takes these names' meaning from the compiler. With it, short ones of known length need no
+ * call. */
+#define memcpy(dst, src, n)	__builtin_memcpy(dst, src, n)
+#define memset(dst, c, n)	__builtin_memset(dst, c, n)
+#define memcmp(a, b, n)		__builtin_memcmp(a, b, n)
+#define strlen(s)		__builtin_strlen(s)
+
 #endif

@@ -9,6 +9,7 @@
 #include <perch/atomic.h>
 #include <perch/list.h>
 #include <perch/types.h>
+#include <string.h>
 
 struct inode;
 struct page {
@@ -86,7 +87,14 @@ static inline void page_put(struct page *p)
 /* Small objects, 16-byte aligned (power-of-two sizes >= 16 are size-aligned). Sizes above half a
  * page come from whole pages. Any context. kfree(NULL) is fine. */
 void *kmalloc(size_t size);
-void *kzalloc(size_t size);
+static inline void *kzalloc(size_t size)
+{
+	void *p = kmalloc(size);
+
+	if (likely(p))
+		memset(p, 0, size);
+	return p;
+}
 void *kcalloc(size_t n, size_t size);	/* NULL also when n*size overflows */
 void *krealloc(void *p, size_t size);
 void kfree(void *p);

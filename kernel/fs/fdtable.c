@@ -228,15 +228,17 @@ void files_exec(void)
 static int alloc_from(struct files *t, u32 from, bool cloexec)
 {
 	u32 limit = fd_limit(), fd;
-	int err;
+	int err = 0;
 
 	if (FAIL_STEP(FAIL_FD))
 		return -EMFILE;
 	spin_lock(&t->lock);
 	for (;;) {
 		fd = find_free(t, max(from, t->next));
+		if (likely(fd < limit && fd < t->size))
+			break;		/* find_free has seen that it is */
 		err = fd >= limit ? -EMFILE : files_grow_locked(t, fd);
-		if (err || (fd < t->size && !fd_bit(t->open, fd)))
+		if (err)
 			break;
 	}
 	if (!err) {

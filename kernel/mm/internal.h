@@ -46,14 +46,19 @@ u64 mem_reserve(void);		/* pages that alloc_page_user leaves alone */
 void mem_drain(void);		/* give this CPU's hot pages back. Any context */
 extern u32 alloc_fail_countdown;	/* atomic; 0: no injection */
 bool alloc_fails_now(void);
-/* Failure injection: decides for one allocation. */
-static inline bool alloc_should_fail(void)
+/* Is failure injection on? DEBUG builds have fail points beside the countdown. */
+static inline bool alloc_may_fail(void)
 {
 #ifdef PERCH_DEBUG
-	return alloc_fails_now();
+	return true;
 #else
-	return unlikely(atomic_read(&alloc_fail_countdown)) && alloc_fails_now();
+	return atomic_read(&alloc_fail_countdown);
 #endif
+}
+/* Decides for one allocation. */
+static inline bool alloc_should_fail(void)
+{
+	return unlikely(alloc_may_fail()) && alloc_fails_now();
 }
 struct page *page_alloc_raw(unsigned order);	/* without injection */
 void buddy_init(void);

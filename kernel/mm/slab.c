@@ -226,10 +226,8 @@ static noinline void *large_alloc(size_t size)
 	return page_address(p);
 }
 
-void *kmalloc(size_t size)
+static inline void *alloc(size_t size)
 {
-	if (unlikely(alloc_should_fail()))
-		return NULL;
 	if (likely(size <= MAX_SMALL - KASAN_REDZONE)) {
 		u32 cls = class_for(size);
 		void *obj = small_alloc(cls);
@@ -241,13 +239,14 @@ void *kmalloc(size_t size)
 	return large_alloc(size);
 }
 
-void *kzalloc(size_t size)
+static noinline void *alloc_unless_failed(size_t size)
 {
-	void *p = kmalloc(size);
+	return alloc_should_fail() ? NULL : alloc(size);
+}
 
-	if (likely(p))
-		memset(p, 0, size);
-	return p;
+void *kmalloc(size_t size)
+{
+	return unlikely(alloc_may_fail()) ? alloc_unless_failed(size) : alloc(size);
 }
 
 void *kcalloc(size_t n, size_t size)
