@@ -47,7 +47,12 @@ static long file_size(struct file *f, u64 arg)
 	return put_user(f->inode->size, (loff __user *)arg);
 }
 
-static long do_ioctl(struct file *f, int fd, u32 cmd, u64 arg)
+static inline long own_ioctl(struct file *f, u32 cmd, u64 arg)
+{
+	return f->ops->ioctl ? f->ops->ioctl(f, cmd, arg) : -ENOTTY;
+}
+
+static noinline long common_ioctl(struct file *f, int fd, u32 cmd, u64 arg)
 {
 	switch (cmd) {
 	case FIOCLEX:
@@ -65,14 +70,21 @@ static long do_ioctl(struct file *f, int fd, u32 cmd, u64 arg)
 			return bytes_left(f, arg);
 		break;
 	}
-	return f->ops->ioctl ? f->ops->ioctl(f, cmd, arg) : -ENOTTY;
+	return own_ioctl(f, cmd, arg);
 }
 
+/* All commands that files have in common are of the terminals' type, 'T'. */
 long sys_ioctl(int fd, u32 cmd, u64 arg)
 {
 	struct fd_use u = fd_use(fd);
-	long ret = u.f ? do_ioctl(u.f, fd, cmd, arg) : -EBADF;
+	long ret;
 
+	if (!u.f)
+		return -EBADF;
+	if (unlikely((cmd & 0xff00) == 'T' << 8))
+		ret = common_ioctl(u.f, fd, cmd, arg);
+	else
+		ret = own_ioctl(u.f, cmd, arg);
 	fd_unuse(u);
 	return ret;
 }
