@@ -152,31 +152,47 @@ static long wait_data(struct pipe *p)
 	return err;
 }
 
+#define NO_WRITERS 1
+
+/* Wait until there is data (0), the end (NO_WRITERS) or a reason to stop (-errno). lock held. */
+static long await_data(struct pipe *p, bool nonblock)
+{
+	while (is_empty(p)) {
+		long err;
+
+		if (!p->writers)
+			return NO_WRITERS;
+		err = nonblock ? -EAGAIN : wait_data(p);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 ssize_t pipe_read(struct file *f, struct uio *u, loff *pos)
 {
 	struct pipe *p = f->priv;
-	bool was_full;
+	bool room = false;
 	ssize_t ret;
 
 	if (!u->left)
 		return 0;
 	mutex_lock(&p->lock);
-	for (;;) {
-		was_full = is_full(p);
+	ret = await_data(p, f->flags & O_NONBLOCK);
+	if (!ret) {
+		bool was_full = is_full(p);
+
 		ret = take(p, u);
-		if (ret || u->fault || !p->writers)
-			break;
-		ret = f->flags & O_NONBLOCK ? -EAGAIN : wait_data(p);
-		if (ret)
-			break;
+		room = was_full && !is_full(p);
+		if (!ret)
+			ret = -EFAULT;
+	} else if (ret == NO_WRITERS) {
+		ret = 0;
 	}
-	if (!ret && u->fault)
-		ret = -EFAULT;
 	if (!is_empty(p))
 		wake_up_poll(&p->rd, POLLIN | POLLRDNORM);
-	was_full &= !is_full(p);
 	mutex_unlock(&p->lock);
-	if (was_full)
+	if (room)
 		wake_up_poll(&p->wr, POLLOUT | POLLWRNORM);
 	if (ret > 0)
 		fasync_kill(&p->fasync_wr, POLL_OUT, POLLOUT | POLLWRNORM);
@@ -236,7 +252,7 @@ static ssize_t write_locked(struct pipe *p, struct file *f, struct uio *u)
 ssize_t pipe_write(struct file *f, struct uio *u, loff *pos)
 {
 	struct pipe *p = f->priv;
-	bool was_empty, room;
+	bool was_empty;
 	ssize_t ret;
 
 	if (!u->left)
@@ -244,33 +260,17 @@ ssize_t pipe_write(struct file *f, struct uio *u, loff *pos)
 	mutex_lock(&p->lock);
 	was_empty = is_empty(p);
 	ret = write_locked(p, f, u);
-	room = !is_full(p);
 	mutex_unlock(&p->lock);
 	if (ret > 0 && (was_empty || p->polled))
 		wake_up_poll(&p->rd, POLLIN | POLLRDNORM);
 	if (ret > 0)
 		fasync_kill(&p->fasync_rd, POLL_IN, POLLIN | POLLRDNORM);
-	if (room && waitq_active(&p->wr))
+	if (unlikely(waitq_active(&p->wr)) && !seems_full(p))
 		wake_up_poll(&p->wr, POLLOUT | POLLWRNORM);
 	return ret;
 }
 
 /* --- whole buffers, for splice --------------------------------------------------------------- */
-
-/* Wait until there is data (0), the end (1: no writers) or a reason to stop (-errno). lock held. */
-static long await_data(struct pipe *p, bool nonblock)
-{
-	while (is_empty(p)) {
-		long err;
-
-		if (!p->writers)
-			return 1;
-		err = nonblock ? -EAGAIN : wait_data(p);
-		if (err)
-			return err;
-	}
-	return 0;
-}
 
 long pipe_take(struct pipe *p, struct pipe_buf *b, size_t max, bool copy, u32 skip, bool nonblock)
 {
