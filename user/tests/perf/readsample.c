@@ -80,6 +80,42 @@ static struct said of_child(struct ring *r, bool group)
 	return s;
 }
 
+/* A family with samples that read: each task tells what it has counted itself, also when a child has ended. */
+TEST("readsample/own_values", "PERF_SAMPLE_READ attr.inherit", "measured on Linux 6.12")
+{
+	struct perf_event_attr a = family(0);
+	struct { u64 value, id, lost; } v;
+	u64 before = 0, after = 0;
+	struct ring r;
+	pid_t kid;
+	int fd;
+
+	pin(0);
+	NEED(open_self(DUMMY));		/* not inherited: Linux does not let the tasks swap their events */
+	NEED(fd = perf_open(&a, 0, 0, -1, 0));
+	r = ring_map(fd, 64, PROT_READ | PROT_WRITE);
+	ioc(fd, PERF_EVENT_IOC_ENABLE, 0);
+	fault(10);
+	while (ring_next(&r, &rec))
+		before = said(false).m[0].value;
+	kid = fork();
+	if (!kid) {
+		fault(400);	/* less than a huge page */
+		_exit(0);
+	}
+	reap(kid);
+	while (ring_next(&r, &rec))
+		;
+	fault(1);
+	while (ring_next(&r, &rec))
+		if (rec.h.type == PERF_RECORD_SAMPLE && rec.u32[2] == (u32)getpid())
+			after = said(false).m[0].value;
+	EXPECT_IN(before, 10, 100);
+	EXPECT_IN(after, before + 1, before + 200);
+	EXPECT_EQ(read(fd, &v, sizeof(v)), sizeof(v));
+	EXPECT(v.value >= 400 + after, "read says %ld of the family", (long)v.value);
+}
+
 TEST("readsample/lost", "PERF_SAMPLE_READ PERF_FORMAT_LOST", "measured on Linux 6.12")
 {
 	struct perf_event_attr a = family(0);
