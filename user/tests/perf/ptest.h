@@ -124,6 +124,9 @@ bool exact_time(void);
  * virtual CPU wait between them.
  */
 u64 skew_percent(void);
+/* Of so many overflows that are due, how many interrupts must have come: without icount a busy host may let a virtual CPU stand
+ * still, and then one interrupt stands for many periods. */
+u64 least_interrupts(u64 due);
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define USER_ACCESS "/proc/sys/kernel/perf_user_access"

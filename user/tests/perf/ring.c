@@ -262,10 +262,19 @@ static void both_into(int owner, int other, struct ring *r, u64 *a, u64 *b)
 {
 	u64 id = event_id(owner);
 
-	*a = *b = 0;
 	while (ring_next(r, &rec))
 		if (rec.h.type == PERF_RECORD_SAMPLE)
 			++*(rec.u64[1] == id ? a : b);
+}
+
+/* Until there are so many of each. */
+static void spin_both(int owner, int other, struct ring *r, u64 *a, u64 *b, u64 least)
+{
+	*a = *b = 0;
+	for (int i = 0; i < 200 && (*a < least || *b < least); i++) {
+		spin_ms(10);
+		both_into(owner, other, r, a, b);
+	}
 }
 
 TEST("ring/set_output", "ioctl.SET_OUTPUT", "PB-18")
@@ -286,12 +295,12 @@ TEST("ring/set_output", "ioctl.SET_OUTPUT", "PB-18")
 	EXPECT_ERR(ioctl(owner, PERF_EVENT_IOC_SET_OUTPUT, other), EINVAL);
 	ioc(owner, PERF_EVENT_IOC_ENABLE, 0);
 	ioc(other, PERF_EVENT_IOC_ENABLE, 0);
-	spin_ms(20);
-	both_into(owner, other, &r, &x, &y);
+	spin_both(owner, other, &r, &x, &y, 5);
 	EXPECT(x >= 5 && y >= 5, "%ld and %ld records", (long)x, (long)y);
 	ioc(other, PERF_EVENT_IOC_SET_OUTPUT, -1ul);
 	ring_count(&r, 0);
-	spin_ms(10);
+	spin_filled(&r, 5 * 16);
+	x = y = 0;
 	both_into(owner, other, &r, &x, &y);
 	EXPECT(x >= 2 && !y, "%ld and %ld records when detached", (long)x, (long)y);
 }
@@ -344,7 +353,7 @@ TEST("ring/map_redirected", "mmap ioctl.SET_OUTPUT", "perf_event_open(2)")
 	EXPECT(map_pages(other, 3, PROT_READ | PROT_WRITE) == MAP_FAILED && errno == EINVAL, "size: errno %d", errno);
 	s = ring_map(other, 1, PROT_READ | PROT_WRITE);	/* the same ring */
 	ioc(owner, PERF_EVENT_IOC_ENABLE, 0);
-	spin_ms(10);
+	spin_filled(&r, 16);
 	ioc(owner, PERF_EVENT_IOC_DISABLE, 0);
 	EXPECT_EQ(r.page->data_head, s.page->data_head);
 	EXPECT(s.page->data_head > 0, "nothing in the ring");
@@ -362,7 +371,7 @@ TEST("ring/unmap_detaches", "munmap ioctl.SET_OUTPUT", "hazard 38")
 	ioc(other, PERF_EVENT_IOC_ENABLE, 0);
 	spin_ms(5);
 	r = ring_map(other, 2, PROT_READ | PROT_WRITE);
-	spin_ms(10);
+	spin_filled(&r, 2 * 16);
 	EXPECT(ring_count(&r, PERF_RECORD_SAMPLE) >= 2, "its own ring stays empty");
 }
 
@@ -375,7 +384,7 @@ TEST("ring/close_keeps_ring", "close mmap", "perf_event_open(2)")
 	ioc(other, PERF_EVENT_IOC_SET_OUTPUT, owner);
 	close(owner);	/* the mapping keeps it */
 	ioc(other, PERF_EVENT_IOC_ENABLE, 0);
-	spin_ms(10);
+	spin_filled(&r, 2 * 16);
 	EXPECT(ring_count(&r, PERF_RECORD_SAMPLE) >= 2, "no records behind the close");
 }
 
@@ -390,8 +399,7 @@ TEST("ring/fd_output", "flag.FD_OUTPUT flag.FD_NO_GROUP flag.FD_CLOEXEC", "PB-60
 	NEED(other = perf_open(&b, 0, -1, owner, PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP));
 	ioc(owner, PERF_EVENT_IOC_ENABLE, 0);
 	ioc(other, PERF_EVENT_IOC_ENABLE, 0);
-	spin_ms(20);
-	both_into(owner, other, &r, &x, &y);
+	spin_both(owner, other, &r, &x, &y, 5);
 	EXPECT(x >= 5 && y >= 5, "%ld and %ld records", (long)x, (long)y);
 }
 

@@ -31,6 +31,9 @@ bool ring_next(struct ring *r, union record *out);
 /* How many of this type are in the ring; takes all off. */
 unsigned ring_count(struct ring *r, u32 type);
 
+/* Burn CPU time until so many bytes wait in the ring: on a busy machine one tick may stand for many. False after 5 s. */
+bool spin_filled(struct ring *r, u64 bytes);
+
 /* A sampling attribute, disabled. */
 struct perf_event_attr sampling(u32 type, u64 config, u64 period, u64 sample_type);
 /* Open it for pid 0 on any CPU. */

@@ -47,6 +47,18 @@ unsigned ring_count(struct ring *r, u32 type)
 	return n;
 }
 
+bool spin_filled(struct ring *r, u64 bytes)
+{
+	u64 end = now_ns() + 5000000000ull;
+
+	while (__atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE) - r->page->data_tail < bytes) {
+		if (now_ns() > end)
+			return false;
+		spin_ms(1);
+	}
+	return true;
+}
+
 struct perf_event_attr sampling(u32 type, u64 config, u64 period, u64 sample_type)
 {
 	struct perf_event_attr a = attr_of(type, config);
