@@ -84,7 +84,7 @@ struct perf_event {
 	host_waitq waitq;	/* pollers of the file */
 	struct host_irq_work work;	/* does what is in pending */
 	u32 pending;		/* overflow.c (a) */
-	bool noted;		/* work has been queued at least once (o) */
+	bool noted;		/* work has been queued at least once (a) */
 	bool trap_owed;		/* sigtrap: its task has yet to get it (c) */
 	u64 trap_addr;		/* and the data address of that overflow (c) */
 

@@ -55,6 +55,8 @@ int pmu_register(struct pmu *pmu)
 		return -EINVAL;
 	if (i == PMU_MAX)
 		return -ENOSPC;
+	if (__atomic_load_n(&perf_stats.contexts, __ATOMIC_RELAXED))
+		return -EBUSY;		/* they have no room for it, see ctx_alloc */
 	ASSERT_PERF(!perf_stats.contexts);	/* they have room for the PMUs that were there */
 	pmu->index = i;
 	pmu->type = FIRST_TYPE + i;

@@ -10,7 +10,8 @@
  *
  * Whoever ran and is not at the head runs on, having come before those that wait. So only the head leaves, and if
  * the next in the queue use up what it had, that is all. Else all flexible groups leave and are placed again:
- * counters differ, and a free one may be of use only if somebody else moves to it.
+ * counters differ, and a free one may be of use only if somebody else moves to it. The same if the head is not
+ * on the counters: a task that comes finds them with the CPU's groups, which may be younger than its own.
  *
  * Two things start a turn. A timer of the CPU, armed when something did not fit, which stops by
  * itself when all fit again. And the context's own clock: a task whose slices always miss the
@@ -107,9 +108,10 @@ static struct perf_event *first(const struct perf_cpu_pmu *pp)
 
 /*
  * The head goes to the end. A group that could not run anyway takes no turn of its own: the next one
- * goes with it, else those behind would have their places for two turns.
+ * goes with it, else those behind would have their places for two turns. False: the head waits, because others
+ * of the two contexts had the counters before it came. It stays, and its turn is now.
  */
-static void advance(struct perf_cpu_pmu *pp)
+static bool advance(struct perf_cpu_pmu *pp)
 {
 	struct perf_event *head;
 	bool could = false;
@@ -118,8 +120,11 @@ static void advance(struct perf_cpu_pmu *pp)
 		could = group_satisfiable(pp, head);
 		if (head->group.placed)
 			group_evict(head);
+		else if (could)
+			return false;
 		group_requeue(head);
 	}
+	return true;
 }
 
 /* Give out what is free. */
@@ -140,10 +145,11 @@ void rotate_now(struct perf_cpu_pmu *pp)
 	turn(cpu, i);
 	if (task)
 		turn(task, i);
-	advance(pp);
-	fill(pp);
-	if (pp->used == pp->pmu->counters)
-		return;
+	if (advance(pp)) {
+		fill(pp);
+		if (pp->used == pp->pmu->counters)
+			return;
+	}
 	evict_flexible(pp);
 	fill(pp);
 }

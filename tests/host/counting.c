@@ -277,6 +277,7 @@ TEST(cpu_filter)	/* S21: enabled goes on on the wrong CPU, running does not */
 
 TEST(two_pmus)	/* S22 */
 {
+	static struct pmu third;
 	struct perf_event_attr a = raw(CYC);
 	struct task *t;
 	int big, little;
@@ -289,6 +290,8 @@ TEST(two_pmus)	/* S22 */
 	a.type = 10;
 	big = self(a);
 	CHECK_EQ(try_open((a.type = 11, a), -1, 0, -1), -ENOENT);
+	third = *perf_pmus[0];
+	CHECK_EQ(pmu_register(&third), -EBUSY);	/* the task's context has no room for it */
 	CHECK_EQ(try_open(a, 0, -1, big), -EINVAL);	/* group over two PMUs */
 	a.pinned = 1;
 	int pin = self(a);

@@ -110,6 +110,7 @@ M = [
  ("park-forgets-rotation", "park.c", "\t\trotate_want(pp);", "\t\t;"),
  ("unpark-without-time", "park.c", "\t\tgroup_settle(g);", ""),
  ("stale-overflow-flags", "park.c", "\tpp->run.forget |= pp->used;\n", ""),
+ ("first-goes-last", "rotate.c", "\t\telse if (could)\n\t\t\treturn false;\n", ""),
  ("interval-fixed", "rotate.c", "READ_ONCE(pp->pmu->mux_interval_ms)", "4"),
  ("jitter-too-long", "rotate.c", "interval(pp) / 4 *", "interval(pp) *"),
  ("short-attr-keeps-tail", "attr.c", "min_t(size_t, size, sizeof(*attr))", "sizeof(*attr)"),

@@ -298,6 +298,34 @@ TEST(cpu_and_task_share)	/* nobody's flexible groups keep the other's out */
 	sim_end();
 }
 
+TEST(first_in_the_queue_is_next)	/* the CPU's have the counters, and the task's, which came before them, wait */
+{
+	struct task *t = begin(32);
+	u64 most = 0, sum = 0;
+	int own[7], wide[7];
+
+	for (int i = 0; i < 7; i++)
+		own[i] = self(raw(CYC));
+	sim_switch(0, NULL);
+	sim_switch(1, sim_task());
+	sim.cpu = 1;
+	sim_advance(MS);
+	for (int i = 0; i < 7; i++)
+		wide[i] = open_on(raw(CYC), -1, 0, -1);
+	sim_switch(0, t);
+	CHECK(!sim_event(own[0])->group.placed);
+	sim_advance(8 * MS);	/* two turns */
+	for (int i = 0; i < 7; i++)
+		CHECK(get(own[i]).run >= 3 * MS);
+	sim_advance(400 * MS);
+	for (int i = 0; i < 7; i++) {
+		sum += get(own[i]).run;
+		most = max_t(u64, most, get(wide[i]).run);
+	}
+	CHECK(sum > 7 * 180 * MS && most < 240 * MS);
+	sim_end();
+}
+
 TEST(phase_locked)	/* H19: slices that always miss the timer */
 {
 	struct task *a = begin(32), *b = sim_task();
