@@ -236,13 +236,13 @@ static void prepare_user(S *s)
 }
 
 /* As much stack as was asked for and as the record can hold. */
-static void prepare_stack(S *s)
+static void prepare_stack(S *s, u32 used)
 {
-	u32 used, want = s->e->attr.sample_stack_user;
+	u32 want = s->e->attr.sample_stack_user;
 
 	if (!(s->type & PERF_SAMPLE_STACK_USER) || !s->uregs)
 		return;
-	used = sample_size(s) + 8;	/* and the word behind it that says how much there was */
+	used += 8;	/* the word behind it that says how much there was */
 	if (used < RECORD_MAX)
 		s->stack_size = min_t(u32, want, RECORD_MAX - used) & ~7u;
 }
@@ -251,8 +251,11 @@ static void prepare_stack(S *s)
 #define RARE (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE |	\
 	      PERF_SAMPLE_CODE_PAGE_SIZE | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
-static noinline void prepare_rare(S *s)
+/* Returns the size of the record. */
+static noinline u32 prepare_rare(S *s)
 {
+	u32 used;
+
 	s->nr_chain = s->stack_size = 0;
 	s->uregs = NULL;
 	if (s->type & (PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE))
@@ -261,9 +264,12 @@ static noinline void prepare_rare(S *s)
 		host_page_of(host_regs_pc(s->regs), NULL, &s->code_page);
 	if (s->type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER))
 		prepare_user(s);
+	used = sample_size(s);
 	if (s->type & PERF_SAMPLE_CALLCHAIN)
-		s->nr_chain = callchain_get(s->e, s->regs, (RECORD_MAX - sample_size(s)) / 8, &s->chain);
-	prepare_stack(s);
+		s->nr_chain = callchain_get(s->e, s->regs, (RECORD_MAX - used) / 8, &s->chain);
+	used += 8 * s->nr_chain;
+	prepare_stack(s, used);
+	return used + (s->stack_size ? s->stack_size + 8 : 0);
 }
 
 /* wakeup_events: every n samples, whatever the watermark says. */
@@ -311,9 +317,7 @@ void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u
 	s.addr = addr;
 	s.period = period;
 	s.time = likely(!e->attr.use_clockid) ? now : record_time(e);
-	if (s.type & RARE)
-		prepare_rare(&s);
-	size = sample_size(&s);
+	size = s.type & RARE ? prepare_rare(&s) : sample_size(&s);
 	ASSERT_PERF(size <= RECORD_MAX);
 	if (!record_begin(e, &w, size))
 		return;
