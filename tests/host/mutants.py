@@ -50,7 +50,7 @@ M = [
  ("impossible-takes-a-turn", "rotate.c", "could = group_satisfiable(pp, head);", "could = true;"),
  ("rotate-always", "rotate.c", "\tif (!unmet(pp))\n\t\treturn;", "\tif (!unmet(pp)) { rotate_want(pp); return; }"),
  ("no-own-clock-rotation", "rotate.c", "return ctx->unmet[i] && ctx->time", "return false && ctx->time"),
- ("nobody-moves-in-a-turn", "rotate.c", "\tif (pp->used == pp->pmu->counters)\n\t\treturn;", "\treturn;"),
+ ("nobody-moves-in-a-turn", "rotate.c", "\t\tif (pp->used == pp->pmu->counters)\n\t\t\treturn;", "\t\treturn;"),
  ("cpu-first-in-turns", "rotate.c", "\tplace_flexible(pp, task ? task : cpu, task ? cpu : NULL);",
   "\tplace_flexible(pp, cpu, NULL);\n\tif (task)\n\t\tplace_flexible(pp, task, NULL);"),
  ("no-backfill", "event.c", "\tevent_set_state(e, PERF_OFF);\n\tresched_ctx(ctx, e->leader->group.pmu);", "\tevent_set_state(e, PERF_OFF);\n\tcpu_commit(this_perf_cpu());"),
