@@ -86,14 +86,29 @@ TEST("freq/limit", "attr.sample_freq sysctl.perf_event_max_sample_rate", "PB-45"
 	EXPECT_ERR(ioctl(fd, PERF_EVENT_IOC_PERIOD, &v), EINVAL);	/* it only counts */
 }
 
-/* samples, THROTTLE and UNTHROTTLE of a run of 100 ms */
-struct storm { unsigned samples, on, off, bad; };
+/* samples, THROTTLE and UNTHROTTLE of a run of 100 ms, longer if there are few of them */
+struct storm { unsigned samples, on, off, bad; int throttled; };
+
+static void storm_count(struct storm *s, struct ring *r, u64 id)
+{
+	while (ring_next(r, &rec)) {
+		s->samples += rec.h.type == PERF_RECORD_SAMPLE;
+		s->on += rec.h.type == PERF_RECORD_THROTTLE;
+		s->off += rec.h.type == PERF_RECORD_UNTHROTTLE;
+		if (rec.h.type == PERF_RECORD_THROTTLE)
+			s->bad += s->throttled++ != 0;
+		if (rec.h.type == PERF_RECORD_UNTHROTTLE)
+			s->bad += s->throttled-- != 1;
+		if (rec.h.type == PERF_RECORD_THROTTLE || rec.h.type == PERF_RECORD_UNTHROTTLE)
+			s->bad += rec.h.size != 40 || rec.u64[2] != id || rec.u64[3] != id || !rec.u64[1];
+	}
+}
 
 static struct storm storm(u32 type, u64 config, u64 period)
 {
 	struct perf_event_attr a = sampling(type, config, period, PERF_SAMPLE_TIME);
-	int fd, throttled = 0;
 	struct storm s = { 0 };
+	int fd;
 	struct ring r;
 	u64 id;
 
@@ -102,19 +117,12 @@ static struct storm storm(u32 type, u64 config, u64 period)
 	id = event_id(fd);
 	r = ring_map(fd, 16, PROT_READ | PROT_WRITE);
 	ioc(fd, PERF_EVENT_IOC_ENABLE, 0);
-	spin_ms(100);
-	ioc(fd, PERF_EVENT_IOC_DISABLE, 0);
-	while (ring_next(&r, &rec)) {
-		s.samples += rec.h.type == PERF_RECORD_SAMPLE;
-		s.on += rec.h.type == PERF_RECORD_THROTTLE;
-		s.off += rec.h.type == PERF_RECORD_UNTHROTTLE;
-		if (rec.h.type == PERF_RECORD_THROTTLE)
-			s.bad += throttled++ != 0;
-		if (rec.h.type == PERF_RECORD_UNTHROTTLE)
-			s.bad += throttled-- != 1;
-		if (rec.h.type == PERF_RECORD_THROTTLE || rec.h.type == PERF_RECORD_UNTHROTTLE)
-			s.bad += rec.h.size != 40 || rec.u64[2] != id || rec.u64[3] != id || !rec.u64[1];
+	for (int i = 0; i < 20 && s.on < 3; i++) {
+		spin_ms(100);
+		storm_count(&s, &r, id);
 	}
+	ioc(fd, PERF_EVENT_IOC_DISABLE, 0);
+	storm_count(&s, &r, id);
 	close(fd);
 	return s;
 }
@@ -188,6 +196,7 @@ TEST("freq/set_clock_period", "ioctl.PERIOD", "perf_event_open(2)")
 	spin_ms(5);
 	NEED(ioctl(fd, PERF_EVENT_IOC_PERIOD, &v));
 	spin_ms(30);
+	spin_filled(&r, 2 * 16);
 	EXPECT_IN(ring_count(&r, PERF_RECORD_SAMPLE), exact_time() ? 25 : 2, 40);
 }
 
@@ -211,7 +220,7 @@ TEST("freq/short_slices", "sample_period", "hazard: residual")
 	EXPECT_IN(ring_count(&r, PERF_RECORD_SAMPLE), read_u64(fd) / 10000000 / (exact_time() ? 1 : 2) - 1,
 		  read_u64(fd) / 10000000);
 	/* an overflow whose interrupt comes late, behind the switch, is none */
-	EXPECT_IN(ring_count(&s, PERF_RECORD_SAMPLE), read_u64(hw) / 10000000 / 2 - 1, read_u64(hw) / 10000000);
+	EXPECT_IN(ring_count(&s, PERF_RECORD_SAMPLE), exact_time() ? read_u64(hw) / 10000000 / 2 - 1 : 1, read_u64(hw) / 10000000);
 }
 
 TEST("freq/migrating", "sample_period sched_setaffinity", "PB-10")
@@ -233,7 +242,7 @@ TEST("freq/migrating", "sample_period sched_setaffinity", "PB-10")
 	while (ring_next(&r, &rec))
 		if (rec.h.type == PERF_RECORD_SAMPLE && rec.u32[2] < 2)
 			cpus[rec.u32[2]]++;
-	EXPECT_IN(cpus[0] + cpus[1], n / 2, n + 1);	/* late interrupts: see short_slices */
+	EXPECT_IN(cpus[0] + cpus[1], exact_time() ? n / 2 : 42, n + 1);	/* late interrupts: see short_slices */
 	EXPECT(cpus[0] > 20 && cpus[1] > 20, "%d and %d samples", cpus[0], cpus[1]);
 }
 
