@@ -319,6 +319,7 @@ void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u
 	s.time = likely(!e->attr.use_clockid) ? now : record_time(e);
 	size = s.type & RARE ? prepare_rare(&s) : sample_size(&s);
 	ASSERT_PERF(size <= RECORD_MAX);
+	ASSERT_HOT(size == sample_size(&s));	/* what prepare_rare has added is what the table says */
 	if (!record_begin(e, &w, size))
 		return;
 	STAT_INC(samples);
