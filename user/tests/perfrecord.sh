@@ -102,7 +102,7 @@ check_evlist() { rec -e cycles:u,task-clock,page-faults loop 20; perf evlist -i 
 # q from the terminal ends it.
 check_top() {
 	loop 100000 >/dev/null & p=$!
-	(sleep 6; echo q; sleep 60) | (timeout -s INT 60 perf top --stdio -d 1 >out 2>&1; echo "status $?"; kill $p; grep -o PerfTop out | sort -u; grep -o hot_inner out | sort -u; grep -c -i error out)
+	(sleep 6; echo q; sleep 60) | (timeout -s INT 60 perf top --stdio -d 1 --num-thread-synthesize 1 >out 2>&1; echo "status $?"; kill $p; grep -o PerfTop out | sort -u; grep -o hot_inner out | sort -u; grep -c -i error out)
 }
 check_paranoid_user() {
 	mkdir -p u; chmod 777 u; cd u
