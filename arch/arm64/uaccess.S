@@ -209,21 +209,12 @@ strncpy_from_user:
 	mov	x3, x0
 	mov	x7, #0x0101010101010101
 	/*
-	 * Byte by byte up to an address that is a multiple of eight, so that no load reaches into a page
-	 * where the string does not; then eight at a time while none of them is 0 (x - 1 & ~x has a top
-	 * bit set); the rest byte by byte.
+	 * At addresses that are multiples of eight, so that no load reaches into a page where the string does
+	 * not, eight at a time while none of them is 0 (x - 1 & ~x has a top bit set); else byte by byte.
 	 */
 4:	tst	x1, #7
-	b.eq	0f
-	cbz	x2, 2f
-	load_user 0, 3f, w4, b, 0
-	strb	w4, [x3]
-	cbz	w4, 2f
-	add	x1, x1, #1
-	add	x3, x3, #1
-	sub	x2, x2, #1
-	b	4b
-0:	cmp	x2, #8
+	b.ne	1f
+	cmp	x2, #8
 	b.lo	1f
 	user	0, 3f, ldtr x4, [x1]
 	sub	x5, x4, x7
@@ -233,7 +224,7 @@ strncpy_from_user:
 	str	x4, [x3], #8
 	add	x1, x1, #8
 	sub	x2, x2, #8
-	b	0b
+	b	4b
 1:	cbz	x2, 2f
 	load_user 0, 3f, w4, b, 0
 	strb	w4, [x3]
@@ -241,7 +232,7 @@ strncpy_from_user:
 	add	x1, x1, #1
 	add	x3, x3, #1
 	sub	x2, x2, #1
-	b	1b
+	b	4b
 2:	sub	x0, x3, x0
 	ret
 3:	mov	x0, #-14		/* EFAULT */

@@ -498,7 +498,6 @@ void initramfs_unpack(paddr base, u64 size)
 		pr_err("initramfs: %s\n", r->why);
 	pr_info("initramfs: %u entries, %lu KiB in %ld ms\n", r->entries, r->bytes >> 10,
 		(long)((ktime_now() - start) / NSEC_PER_MSEC));
-	size -= (u64)(r->kept - (const u8 *)phys_to_virt(base));
-	mem_free_range(virt_to_phys(r->kept), size);
+	give_back(r, (const u8 *)phys_to_virt(base) + size);
 	kfree(r);
 }

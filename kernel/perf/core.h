@@ -417,6 +417,7 @@ void count_resume(struct perf_event *e);
 
 /* inherit.c */
 int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, u32 flags);	/* P, m */
+void family_do(struct perf_event *root, event_fn *fn);	/* P, m: fn(ctx, e) for e = root and each live copy */
 void family_fold(struct perf_event *child);	/* m: child is detached; frees it */
 void family_kill(struct perf_event *root);	/* m: detaches and frees all copies */
 

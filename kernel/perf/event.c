@@ -211,9 +211,7 @@ void event_reset(struct perf_ctx *ctx, void *arg)
 
 	if (ctx) {
 		ctx_clock(ctx);
-		event_settle(e);
-		if (is_placed(e))
-			count_read(e);
+		event_update(e);
 		HOST_PAUSE("reset");
 	}
 	e->count = 0;

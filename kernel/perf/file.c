@@ -8,24 +8,15 @@
  */
 #include "core.h"
 
-static void family(struct perf_event *root, event_fn *fn)
-{
-	struct perf_event *c;
-
-	event_do(root, fn, root);
-	list_for_each(c, &root->children, child_node)
-		event_do(c, fn, c);
-}
-
 static void for_group_or_one(struct perf_event *e, bool whole, event_fn *fn)
 {
 	struct perf_event *m, *leader = e->leader;
 
 	if (!whole)
-		family(e, fn);
+		family_do(e, fn);
 	else
 		for_each_member(m, leader)
-			family(m, fn);
+			family_do(m, fn);
 }
 
 static long ioctl_period(struct perf_event *e, u64 arg)

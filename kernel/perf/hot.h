@@ -81,6 +81,14 @@ static inline void count_read(struct perf_event *e)
 	count_fold(e, e->pmu->ops->read(e->pmu, &e->hw));
 }
 
+/* Times and count up to the present. c, after ctx_clock. */
+static inline void event_update(struct perf_event *e)
+{
+	event_settle(e);
+	if (is_placed(e))
+		count_read(e);
+}
+
 /* Whoever wants to change the context, to move e or to free either has to come to this CPU first, by an
  * interrupt. Copies are another matter: they are in the contexts of other tasks. */
 static inline bool event_try_here(struct perf_event *e, event_fn *fn, void *arg)

@@ -146,6 +146,16 @@ int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, u32 flags)
 	return 0;
 }
 
+/* fn as the owner of each: root, then its live copies. P, m. */
+void family_do(struct perf_event *root, event_fn *fn)
+{
+	struct perf_event *c;
+
+	event_do(root, fn, root);
+	list_for_each(c, &root->children, child_node)
+		event_do(c, fn, c);
+}
+
 /* A copy whose task has ended: its totals go to the root, it is freed. It is in no context. */
 void family_fold(struct perf_event *child)
 {

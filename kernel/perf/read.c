@@ -37,9 +37,7 @@ static void one_in_ctx(struct perf_ctx *ctx, void *arg)
 
 	if (ctx) {
 		ctx_clock(ctx);
-		event_settle(e);
-		if (is_placed(e))
-			count_read(e);
+		event_update(e);
 	}
 	r->count += e->count;
 	r->enabled += e->enabled;

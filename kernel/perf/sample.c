@@ -31,13 +31,6 @@ static u32 size_read(const S *s)
 	return (u32)read_size_for(s->e->attr.read_format, s->e->leader->group.nr);
 }
 
-static void refresh(struct perf_event *e)
-{
-	event_settle(e);
-	if (is_placed(e))
-		count_read(e);
-}
-
 /* A copy that inherits reports its own values, a family without samples per task the sum so far. */
 static bool own_values(const struct perf_event *e)
 {
@@ -73,7 +66,7 @@ static W put_group(W w, const S *s)
 
 	w = ring_word(w, leader->group.nr);
 	for_each_member(m, leader)
-		refresh(m);
+		event_update(m);
 	if (rf & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		w = ring_word(w, s->e->enabled);
 	if (rf & PERF_FORMAT_TOTAL_TIME_RUNNING)
@@ -90,7 +83,7 @@ static noinline W put_read(W w, const S *s)
 	ctx_clock(s->e->ctx);
 	if (s->e->attr.read_format & PERF_FORMAT_GROUP)
 		return put_group(w, s);
-	refresh(s->e);
+	event_update(s->e);
 	return put_value(w, s->e);
 }
 

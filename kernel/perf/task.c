@@ -282,16 +282,13 @@ long perf_prctl(bool enable)
 {
 	struct perf_task *pt = peek(host_current());
 	event_fn *fn = enable ? event_enable : event_disable;
-	struct perf_event *e, *c;
+	struct perf_event *e;
 
 	if (!pt)
 		return 0;
 	host_mutex_lock(&perf_mutex);
-	list_for_each(e, &pt->owned, owner_node) {
-		event_do(e, fn, e);
-		list_for_each(c, &e->children, child_node)
-			event_do(c, fn, c);
-	}
+	list_for_each(e, &pt->owned, owner_node)
+		family_do(e, fn);
 	host_mutex_unlock(&perf_mutex);
 	return 0;
 }

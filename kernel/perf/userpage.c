@@ -232,21 +232,13 @@ static void hide_in_ctx(struct perf_ctx *ctx, void *arg)
 		cpu_commit(this_perf_cpu());
 }
 
-static void in_ctx(struct perf_event *e, void (*fn)(struct perf_ctx *, void *))
-{
-	if (e->ctx)
-		ctx_call(e->ctx, fn, e);
-	else
-		fn(NULL, e);
-}
-
 /* The first page of its ring is e's from now on. P, m. */
 void userpage_show(struct perf_event *e)
 {
-	in_ctx(e, show_in_ctx);
+	event_do(e, show_in_ctx, e);
 }
 
 void userpage_hide(struct perf_event *e)
 {
-	in_ctx(e, hide_in_ctx);
+	event_do(e, hide_in_ctx, e);
 }
