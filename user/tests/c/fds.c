@@ -374,31 +374,60 @@ CHECK(socketpair_stream)
 	close(s[1]);
 }
 
-CHECK(socketpair_fd_passing)
+/* A message over socket with fd beside it. */
+static ssize_t pass_fd(int socket, int fd)
 {
-	int s[2], p[2];
 	char c = 'x', ctl[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec io = {&c, 1};
 	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = ctl, .msg_controllen = sizeof(ctl)};
-
-	need("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, s));
-	need("pipe", pipe(p));
 	struct cmsghdr *h = CMSG_FIRSTHDR(&m);
+
 	h->cmsg_level = SOL_SOCKET;
 	h->cmsg_type = SCM_RIGHTS;
 	h->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(h), &p[1], sizeof(int));
-	val("sendmsg", sendmsg(s[0], &m, 0));
+	memcpy(CMSG_DATA(h), &fd, sizeof(int));
+	return sendmsg(socket, &m, 0);
+}
+
+CHECK(socketpair_fd_passing)
+{
+	int s[2], p[2], fd = -1;
+	char c, ctl[CMSG_SPACE(sizeof(int))] = {0}, buf[4] = {0};
+	struct iovec io = {&c, 1};
+	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = ctl, .msg_controllen = sizeof(ctl)};
+	struct cmsghdr *h;
+
+	need("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, s));
+	need("pipe", pipe(p));
+	val("sendmsg", pass_fd(s[0], p[1]));
 	close(p[1]);
-	memset(ctl, 0, sizeof(ctl));
 	val("recvmsg", recvmsg(s[1], &m, 0));
-	int fd = -1;
 	if ((h = CMSG_FIRSTHDR(&m)))
 		memcpy(&fd, CMSG_DATA(h), sizeof(int));
 	val("write the passed fd", write(fd, "hi", 2));
-	char buf[4] = {0};
 	val("read", read(p[0], buf, 3));
 	say("%s", buf);
+}
+
+/* A socket in its own queue, and a pipe behind it: nobody can reach them, and they go when another socket is closed. */
+CHECK(socket_through_itself)
+{
+	int s[2], other[2], p[2];
+
+	need("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, s));
+	need("another", socketpair(AF_UNIX, SOCK_STREAM, 0, other));
+	need("pipe", pipe(p));
+	val("itself", pass_fd(s[0], s[1]));
+	val("a pipe's end", pass_fd(s[0], p[1]));
+	close(p[1]);
+	close(s[0]);
+	close(s[1]);
+	struct pollfd f = {p[0], POLLIN, 0};
+	val("the pipe is held", poll(&f, 1, 50));
+	close(other[0]);
+	close(other[1]);
+	val("the pipe has ended", poll(&f, 1, 5000));
+	say("%#x", f.revents);
 }
 
 CHECK(nonblock_ioctl)
