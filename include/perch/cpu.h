@@ -24,7 +24,7 @@ struct cpu {
 	bool online;		/* set once, by the CPU itself */
 	u64 mpidr;		/* hardware id from the device tree; immutable */
 	struct task *idle;	/* this CPU's idle task; immutable */
-	struct task *curr;	/* the running task; own CPU writes, anyone may peek */
+	struct task *curr;	/* the running task; own CPU only: others would follow a pointer to what may be freed */
 	struct rq *rq;		/* run queue (kernel/sched) */
 	u64 irq_count;		/* interrupts taken, for /proc/stat */
 	void *arch;		/* arch private */

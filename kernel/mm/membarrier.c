@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * membarrier(2): a memory barrier on every CPU that runs user code of the address space (or of
- * anybody), by an interrupt. A CPU that is in the kernel or switches tasks passes a barrier anyway.
+ * anybody), by an interrupt to each.
  *
  * rseq does not exist here, so its commands are not offered.
  */
@@ -30,27 +30,21 @@ static void barrier_here(void *unused)
 	smp_mb();
 }
 
-/* mm NULL: everywhere. */
-static void barrier_on_others(struct mm *mm)
+/* Who runs on another CPU cannot be looked up from here: its task may be gone while we look. So all are asked. */
+static void barrier_on_others(void)
 {
 	smp_mb();
-	for_each_online_cpu(c) {
-		struct task *t = READ_ONCE(cpus[c].curr);
-
-		/* A task that begins to run there now passes its switch's barrier. */
-		if (c != cpu_id() && t && (!mm || READ_ONCE(t->mm) == mm))
+	for_each_online_cpu(c)
+		if (c != cpu_id())
 			(void)call_on_cpu(c, barrier_here, NULL);
-	}
 	smp_mb();
 }
 
 static long expedited(u32 registration)
 {
-	struct mm *mm = current->mm;
-
-	if (!(atomic_read(&mm->membarrier) & registration))
+	if (!(atomic_read(&current->mm->membarrier) & registration))
 		return -EPERM;
-	barrier_on_others(mm);
+	barrier_on_others();
 	return 0;
 }
 
@@ -63,7 +57,7 @@ long sys_membarrier(int cmd, u32 flags, int cpu)
 		return ALL;
 	case GLOBAL:
 	case GLOBAL_EXPEDITED:
-		barrier_on_others(NULL);
+		barrier_on_others();
 		return 0;
 	case PRIVATE_EXPEDITED:
 		return expedited(REGISTER_PRIVATE);

@@ -155,6 +155,7 @@ static void context_switch(struct rq *rq, struct task *prev, struct task *next, 
 	atomic_inc(&nr_context_switches);
 	next->on_cpu = true;
 	WRITE_ONCE(rq->curr, next);
+	WRITE_ONCE(rq->curr_prio, next->rt_prio);
 	if (prev == rq->idle)
 		tick_start(rq);
 	perf_sched_switch(prev, next, preempt, migrated);

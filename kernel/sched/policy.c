@@ -40,6 +40,7 @@ int set_policy(struct task *t, int policy, int prio, int nice)
 		enqueue(rq, t, false);
 		check_preempt(rq, t);
 	} else if (rq->curr == t) {
+		WRITE_ONCE(rq->curr_prio, t->rt_prio);
 		fair_place(rq, t);
 		if (rq->nr_queued)
 			resched(rq);

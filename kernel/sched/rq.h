@@ -35,7 +35,8 @@ struct rq {
 	spinlock lock;			/* irqsave; a second one only by trylock */
 	u32 cpu;			/* immutable */
 	u32 nr_queued;			/* peeked without lock */
-	struct task *curr;		/* peeked without lock */
+	struct task *curr;		/* compared, never followed, without the lock: it may be freed meanwhile */
+	u32 curr_prio;			/* its rt_prio; peeked without lock */
 	struct task *idle;		/* immutable */
 	struct heap fair;		/* by virtual runtime */
 	s64 min_vruntime;		/* never falls; where newcomers are placed */

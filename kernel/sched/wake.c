@@ -31,7 +31,7 @@ static int idle_cpu_for(struct task *t)
 /* How unwelcome t would be on a CPU: real-time tasks mind the priority there, others the crowd. */
 static u32 cost_on(struct task *t, struct rq *rq)
 {
-	u32 prio = READ_ONCE(rq->curr)->rt_prio;
+	u32 prio = READ_ONCE(rq->curr_prio);
 
 	if (rt_task(t))
 		return prio;
