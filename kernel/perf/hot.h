@@ -60,15 +60,23 @@ static inline void event_settle(struct perf_event *e)
 
 static inline u64 width_mask(const struct perf_event *e)
 {
-	return e->hw.width >= 64 ? UINT64_MAX : (1ULL << e->hw.width) - 1;
+	return UINT64_MAX >> (64 - e->hw.width);
+}
+
+/* From the last look to raw, of which the bits above the width mean nothing. */
+static inline u64 count_since(const struct perf_event *e, u64 raw)
+{
+	u32 above = -(u32)e->hw.width & 63;
+
+	return (raw - e->hw.prev) << above >> above;
 }
 
 /* Add what came since the last look. */
 static inline void count_fold(struct perf_event *e, u64 raw)
 {
-	u64 delta = (raw - e->hw.prev) & width_mask(e);
+	u64 delta = count_since(e, raw);
 
-	e->hw.prev = raw & width_mask(e);
+	e->hw.prev = raw;
 	e->count += delta;
 	if (is_sampling(e))
 		e->period_left -= (s64)delta;

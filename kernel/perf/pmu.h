@@ -103,9 +103,9 @@ struct pmu_ops {
 	 * bits count). PMU paused; it counts from resume on.
 	 */
 	void (*program)(struct pmu *pmu, struct perf_hw *hw, u64 start);
-	/* Take it off: returns the last raw value (low width bits). PMU paused; hw->counter is still set. */
+	/* Take it off: returns the last raw value, as read. PMU paused; hw->counter is still set. */
 	u64 (*stop)(struct pmu *pmu, struct perf_hw *hw);
-	/* Raw value (low width bits) of a programmed counter, paused or not. */
+	/* Raw value of a programmed counter, paused or not: only its low width bits mean something. */
 	u64 (*read)(struct pmu *pmu, struct perf_hw *hw);
 	/* Give a programmed counter another value. Its overflow flag has been taken before. PMU paused. */
 	void (*write)(struct pmu *pmu, struct perf_hw *hw, u64 value);

@@ -12,8 +12,9 @@ import glob, os, shutil, subprocess, sys
 TOP = os.path.dirname(os.path.abspath(__file__))
 PERF = os.path.normpath(TOP + "/../../kernel/perf")
 M = [
- ("skip-the-wrap", "hot.h", "u64 delta = (raw - e->hw.prev) & width_mask(e);",
-  "u64 delta = raw > e->hw.prev ? raw - e->hw.prev : 0;"),
+ ("skip-the-wrap", "hot.h", "u64 delta = count_since(e, raw);",
+  "u64 delta = raw > e->hw.prev ? count_since(e, raw) : 0;"),
+ ("read-skips-the-wrap", "hot.h", "return (raw - e->hw.prev) << above >> above;", "return raw - e->hw.prev;"),
  ("lose-the-overflow-slice", "count.c", "\tcount_fold(e, ops->read(pp->pmu, &e->hw));\n\tdue = ", "\tdue = "),
  ("no-half-range-start", "count.c", "-half & mask;\n\tif (e->period", "1;\n\tif (e->period"),
  ("late-is-lost", "count.c", "\t\te->period_left += period;\n\te->last_period", "\t\te->period_left = period;\n\te->last_period"),

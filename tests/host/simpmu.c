@@ -106,6 +106,12 @@ static void s_program(struct pmu *pmu, struct perf_hw *hw, u64 start)
 	c->value = start & mask(c->width);
 }
 
+/* What stands above a counter's width is nobody's business. */
+static u64 raw_value(const struct counter *c)
+{
+	return c->value | (0xa5a5a5a5a5a5a5a5ULL & ~mask(c->width));
+}
+
 static u64 s_stop(struct pmu *pmu, struct perf_hw *hw)
 {
 	struct regs *r = mine(pmu);
@@ -113,13 +119,13 @@ static u64 s_stop(struct pmu *pmu, struct perf_hw *hw)
 
 	HOST_ASSERT(c->hw == hw && !r->running);
 	c->hw = NULL;
-	return c->value;
+	return raw_value(c);
 }
 
 static u64 s_read(struct pmu *pmu, struct perf_hw *hw)
 {
 	HOST_ASSERT(mine(pmu)->c[hw->counter].hw == hw);
-	return mine(pmu)->c[hw->counter].value;
+	return raw_value(&mine(pmu)->c[hw->counter]);
 }
 
 static void s_write(struct pmu *pmu, struct perf_hw *hw, u64 v)

@@ -45,7 +45,7 @@ void pmuv3_set_hardware(u32 nr_event_counters, bool is_long)
 	long_counters = is_long;
 }
 
-static bool is_chained(const struct perf_hw *hw, int counter)
+static bool is_chained(const struct perf_hw *hw, u32 counter)
 {
 	return (hw->flags & PERF_HW_WIDE) && !long_counters && counter != PMU_CYCLE_COUNTER;
 }
@@ -185,14 +185,9 @@ static u64 bias(const struct perf_hw *hw, u64 v)
 	return wide_register && hw->width == 32 ? v | 0xffffffff00000000ULL : v;
 }
 
-static u64 mask_width(const struct perf_hw *hw, u64 v)
-{
-	return hw->width == 64 ? v : v & (BIT(hw->width) - 1);
-}
-
 static void write_value(const struct perf_hw *hw, u64 v)
 {
-	int n = hw->counter;
+	u32 n = (u32)hw->counter;
 
 	if (unlikely(is_chained(hw, n))) {
 		pmu_write_counter(n - 1, v & 0xffffffff);
@@ -203,7 +198,7 @@ static void write_value(const struct perf_hw *hw, u64 v)
 }
 
 /* The low half may wrap between the two reads of a running pair: read the high half until it agrees. */
-static u64 read_pair(int odd)
+static u64 read_pair(u32 odd)
 {
 	u64 hi, lo;
 
@@ -216,13 +211,13 @@ static u64 read_pair(int odd)
 
 static u64 read_value(const struct perf_hw *hw)
 {
-	if (unlikely(is_chained(hw, hw->counter)))
-		return read_pair(hw->counter);
-	return mask_width(hw, pmu_read_counter(hw->counter));
+	u32 n = (u32)hw->counter;
+
+	return unlikely(is_chained(hw, n)) ? read_pair(n) : pmu_read_counter(n);
 }
 
 /* Another task's event on this counter is often the same. */
-static void set_type(int n, u64 type)
+static void set_type(u32 n, u64 type)
 {
 	u64 *now = &enabled[cpu_id()].type[n];
 
@@ -234,7 +229,7 @@ static void set_type(int n, u64 type)
 
 static void pmuv3_program(struct pmu *pmu, struct perf_hw *hw, u64 start)
 {
-	int n = hw->counter;
+	u32 n = (u32)hw->counter;
 
 	if (unlikely(is_chained(hw, n))) {
 		set_type(n - 1, hw->config);
@@ -333,7 +328,7 @@ static void pmuv3_user_access(struct pmu *pmu, bool open, u64 used)
 	enabled[cpu_id()].interrupts &= used;
 	isb();
 	for (; idle; idle &= idle - 1)
-		pmu_write_counter(__builtin_ctzll(idle), 0);
+		pmu_write_counter((u32)__builtin_ctzll(idle), 0);
 	write_sysreg(0, pmselr_el0);
 	write_sysreg(PMUSERENR_ER | PMUSERENR_CR, pmuserenr_el0);
 }

@@ -30,33 +30,14 @@
 /* PMMIR_EL1, from PMUv3p4 on; older assemblers do not know its name. */
 #define SYS_PMMIR_EL1	S3_0_C9_C14_6
 
+u64 pmu_read_counter(u32 n);		/* counters.S. n: at most 31 */
+void pmu_write_counter(u32 n, u64 value);
+
 #define EACH_EVENT_COUNTER(X)							\
 	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)	\
 	X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30)
 
-/* Event counters are separate registers, so an index becomes a jump; the direct names save the
- * select register and its barrier. Inline, because a context switch does little else. */
-static inline __attribute__((always_inline)) u64 pmu_read_counter(int n)
-{
-	switch (n) {
-#define X(i) case i: return read_sysreg(pmevcntr##i##_el0);
-	EACH_EVENT_COUNTER(X)
-#undef X
-	default: return read_sysreg(pmccntr_el0);
-	}
-}
-
-static inline __attribute__((always_inline)) void pmu_write_counter(int n, u64 v)
-{
-	switch (n) {
-#define X(i) case i: write_sysreg(v, pmevcntr##i##_el0); break;
-	EACH_EVENT_COUNTER(X)
-#undef X
-	default: write_sysreg(v, pmccntr_el0);
-	}
-}
-
-static inline void pmu_write_type(int n, u64 v)
+static inline void pmu_write_type(u32 n, u64 v)
 {
 	switch (n) {
 #define X(i) case i: write_sysreg(v, pmevtyper##i##_el0); break;
