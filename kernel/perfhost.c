@@ -341,11 +341,6 @@ int host_copy_from_user(void *dst, u64 src, size_t n)
 	return copy_from_user(dst, (const void __user *)src, n) ? -EFAULT : 0;
 }
 
-int host_copy_to_user(u64 dst, const void *src, size_t n)
-{
-	return copy_to_user((void __user *)dst, src, n) ? -EFAULT : 0;
-}
-
 size_t host_copy_from_user_nofault(void *dst, u64 src, size_t n)
 {
 	return n - copy_from_user_nofault(dst, (const void __user *)src, n);

@@ -11,6 +11,7 @@
 #include <perch/spinlock.h>
 #include <perch/task.h>
 #include <perch/time.h>
+#include <perch/uaccess.h>
 #include <perch/wait.h>
 
 #define HOST_MAX_CPUS	NR_CPUS
@@ -54,6 +55,10 @@ static inline bool host_irqs_off(void) { return irqs_off(); }
 static inline u32 host_cpu(void) { return cpu_id(); }
 static inline u64 host_now(void) { return (u64)clock_now(); }
 static inline struct task *host_current(void) { return current; }
+static inline int host_copy_to_user(u64 dst, const void *src, size_t n)
+{
+	return copy_to_user((void __user *)dst, src, n) ? -EFAULT : 0;
+}
 static inline bool host_regs_user(const struct pt_regs *r) { return user_mode(r); }
 static inline u64 host_regs_pc(const struct pt_regs *r) { return r->pc; }
 static inline u64 host_regs_sp(const struct pt_regs *r) { return r->sp; }

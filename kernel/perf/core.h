@@ -211,7 +211,7 @@ struct perf_cpu {
 	u32 tick_events;	/* placed events that need the tick (o) */
 	u32 throttled;		/* throttled events here (o) */
 	struct task *as;	/* records made now speak of this task instead of current (o) */
-};
+} __aligned(4096);	/* its size is a power of two, so that its address is one shift */
 
 /* What a task has of perf. Made at the first need, freed with the task. */
 struct perf_task {

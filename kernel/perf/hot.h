@@ -97,6 +97,33 @@ static inline void event_update(struct perf_event *e)
 		count_read(e);
 }
 
+/*
+ * What e has by now, as a reader sees it: nothing is changed. What is on a counter is enabled and runs by the
+ * context's clock. c, after ctx_clock; m, without a context.
+ */
+static inline void event_times_now(const struct perf_event *e, u64 *enabled, u64 *running)
+{
+	*enabled = e->enabled;
+	*running = e->running;
+	if (likely(is_placed(e))) {
+		ASSERT_HOT(is_running(e) && event_run_clock(e) == e->ctx->time);
+		*enabled += e->ctx->time - e->estamp;
+		*running += e->ctx->time - e->rstamp;
+	} else if (is_enabled(e)) {
+		*enabled += e->ctx->time - e->estamp;
+		*running += is_running(e) ? event_run_clock(e) - e->rstamp : 0;
+	}
+}
+
+static inline u64 event_count_now(struct perf_event *e)
+{
+	if (likely(is_placed(e)))
+		return e->count + count_since(e, e->pmu->ops->read(e->pmu, &e->hw));
+	if (e->kind == PERF_KIND_CLOCK && is_running(e))
+		return e->count + event_run_clock(e) - e->rstamp;
+	return e->count;
+}
+
 /* Whoever wants to change the context, to move e or to free either has to come to this CPU first, by an
  * interrupt. Copies are another matter: they are in the contexts of other tasks. */
 static inline bool event_try_here(struct perf_event *e, event_fn *fn, void *arg)

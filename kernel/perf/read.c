@@ -3,7 +3,8 @@
  * read(2): the value of an event, or of a group, in the layout that attr.read_format asks for.
  *
  * Totals are the event's own, those of its live copies, and what exited copies left. Each context
- * is asked once, as its owner: all values and times of a group are one snapshot of that context.
+ * is asked once, as its owner: all values and times of a group are one snapshot of that context. A read
+ * changes nothing: it adds what has come since an event was last settled and its counter last looked at.
  * Exits and forks wait at perf_mutex meanwhile, so nobody is counted twice or missed.
  *
  * A program that reads what it counts itself goes a shorter way: without copies the only context is the one
@@ -30,18 +31,21 @@ struct read_one {
 	u64 count, enabled, running;
 };
 
+static inline __attribute__((always_inline)) void add_now(struct read_one *r)
+{
+	u64 enabled, running;
+
+	event_times_now(r->e, &enabled, &running);
+	r->enabled += enabled;
+	r->running += running;
+	r->count += event_count_now(r->e);
+}
+
 static void one_in_ctx(struct perf_ctx *ctx, void *arg)
 {
-	struct read_one *r = arg;
-	struct perf_event *e = r->e;
-
-	if (ctx) {
+	if (ctx)
 		ctx_clock(ctx);
-		event_update(e);
-	}
-	r->count += e->count;
-	r->enabled += e->enabled;
-	r->running += e->running;
+	add_now(arg);
 }
 
 static void add_one(struct read_one *r, struct perf_event *e)
@@ -51,7 +55,7 @@ static void add_one(struct read_one *r, struct perf_event *e)
 }
 
 /* Number of u64 put into out (at least 5). */
-static u32 put_one(const struct read_one *r, const struct perf_event *e, u64 *out)
+static inline __attribute__((always_inline)) u32 put_one(const struct read_one *r, const struct perf_event *e, u64 *out)
 {
 	u64 rf = e->attr.read_format;
 	u32 n = 0;
@@ -90,33 +94,22 @@ struct read_group {
 	u32 n;				/* words of them */
 };
 
-/* Of the times the leader's alone are shown; clocks are made of time. c, after ctx_clock. */
-static void group_refresh(struct perf_event *leader)
-{
-	struct perf_event *e;
-
-	for_each_member(e, leader) {
-		if (e == leader || e->kind == PERF_KIND_CLOCK)
-			event_settle(e);
-		if (is_placed(e))
-			count_read(e);
-	}
-}
-
-/* sum: add to what stands there, the values of other members of the family; else it is the first. */
+/* Of the times the leader's are shown. sum: add to what stands there, the values of other members of the family;
+ * else it is the first. */
 static inline __attribute__((always_inline)) void put_group(struct read_group *r, bool sum)
 {
 	struct perf_event *e, *leader = r->leader;
-	u64 rf = r->read_format, *out = r->out + 1;
+	u64 rf = r->read_format, *out = r->out + 1, enabled, running;
 
 #define PUT(v) (*out = (v) + (sum ? *out : 0), out++)
+	event_times_now(leader, &enabled, &running);
 	r->out[0] = leader->group.nr;
 	if (rf & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		PUT(leader->enabled + leader->child_enabled);
+		PUT(enabled + leader->child_enabled);
 	if (rf & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		PUT(leader->running + leader->child_running);
+		PUT(running + leader->child_running);
 	for_each_member(e, leader) {
-		PUT(e->count + e->child_count);
+		PUT(event_count_now(e) + e->child_count);
 		if (rf & PERF_FORMAT_ID)
 			*out++ = e->root->id;
 		if (rf & PERF_FORMAT_LOST)
@@ -130,10 +123,8 @@ static void group_in_ctx(struct perf_ctx *ctx, void *arg)
 {
 	struct read_group *r = arg;
 
-	if (ctx) {
+	if (ctx)
 		ctx_clock(ctx);
-		group_refresh(r->leader);
-	}
 	put_group(r, true);
 }
 
@@ -166,17 +157,23 @@ static long read_whole_group(struct perf_event *e, u64 *out)
 /* --- read(2) --------------------------------------------------------------------------------------------- */
 
 #define SMALL 32	/* u64 that fit on the stack */
+#define SMALL_GROUP ((SMALL - 3) / 3)	/* members whose values fit there in every format */
 #define AWAY 1		/* it takes the mutex; no read is of one byte */
+
+static void one_here(struct perf_ctx *ctx, void *arg)
+{
+	ctx_clock(ctx);
+	add_now(arg);
+}
 
 static void group_here(struct perf_ctx *ctx, void *arg)
 {
 	struct read_group *r = arg;
 
 	r->leader = r->leader->leader;
-	if (read_size_for(r->read_format, r->leader->group.nr) > SMALL * 8)
+	if (unlikely(r->leader->group.nr > SMALL_GROUP))
 		return;
 	ctx_clock(ctx);
-	group_refresh(r->leader);
 	put_group(r, false);
 }
 
@@ -190,7 +187,7 @@ static long read_here(struct perf_event *e, u64 *out, size_t size)
 
 	if (READ_ONCE(e->state) == PERF_ERROR)
 		return 0;
-	if (!(group ? event_try_here(e, group_here, &g) : event_try_here(e, one_in_ctx, &r)))
+	if (!(group ? event_try_here(e, group_here, &g) : event_try_here(e, one_here, &r)))
 		return AWAY;
 	n = group ? g.n : put_one(&r, e, out);
 	if (unlikely(!n))

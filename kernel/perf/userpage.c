@@ -85,12 +85,9 @@ static void fill_count(struct perf_event *e, struct perf_event_mmap_page *p)
 static void fill_times(struct perf_event *e, struct perf_event_mmap_page *p)
 {
 	const struct perf_ctx *ctx = e->ctx;
-	u64 enabled = e->enabled, running = e->running;
+	u64 enabled, running;
 
-	if (ctx && is_enabled(e))
-		enabled += ctx->time - e->estamp;
-	if (ctx && is_running(e))
-		running += event_run_clock(e) - e->rstamp;
+	event_times_now(e, &enabled, &running);
 	p->time_enabled = enabled + READ_ONCE(e->child_enabled);
 	p->time_running = running + READ_ONCE(e->child_running);
 	fill_clock(p, ctx && ctx->oncpu >= 0 ? ctx->stamp : host_now());

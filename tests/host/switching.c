@@ -283,6 +283,7 @@ TEST(family_switch_slow_paths)	/* what keeps its values with its task is not swa
 			CHECK_EQ(get(fd[i]).v, get(fd[i]).run);
 			CHECK(get(fd[i]).run > (n > 7 ? 40 : 74) * MS);	/* turns go on through swaps */
 		}
+		sim_switch(0, NULL);	/* a read changes nothing */
 		if (what == 1 || what == 2)
 			CHECK_EQ(sim_event(fd[0])->count, 25 * MS);
 		sim_end();
