@@ -4,10 +4,10 @@
  * be checked, so a kernel address or a read-only page faults whatever the range check said, and PAN
  * can stay on. Only cmpxchg_user32 needs privileged exclusives and opens PAN around them.
  *
- * An instruction that may fault has an entry in __ex_table (fault.c). The wide loops' entries lead
- * to the byte loop at the point where the iteration started; the byte loop's entries lead to the
- * end. So the result counts exactly the bytes that were not copied. The _nofault copies of the code
- * differ in the entry's flag: the page is not faulted in, the entry is taken at once.
+ * An instruction that may fault has an entry in __ex_table (fault.c). The wide copies' entries lead
+ * to the byte loop at the point where they started; the byte loop's entries lead to the end. So the
+ * result counts exactly the bytes that were not copied. The _nofault copies of the code differ in the
+ * entry's flag: the page is not faulted in, the entry is taken at once.
  */
 #include <asm/offsets.h>
 
@@ -36,6 +36,45 @@
 	user	\flag, \to, sttr\size \reg, [x0, #\off]
 .endm
 
+.macro	copy_pair flag, from, to, off
+	.if	\from
+	load_user \flag, \to, x3, , \off
+	load_user \flag, \to, x4, , \off + 8
+	stp	x3, x4, [x0, #\off]
+	.else
+	ldp	x3, x4, [x1, #\off]
+	store_user \flag, \to, x3, , \off
+	store_user \flag, \to, x4, , \off + 8
+	.endif
+.endm
+.macro	copy_one flag, from, to, reg, size
+	.if	\from
+	load_user \flag, \to, \reg, \size, 0
+	str\size	\reg, [x0]
+	.else
+	ldr\size	\reg, [x1]
+	store_user \flag, \to, \reg, \size, 0
+	.endif
+.endm
+
+/* 1 << bit bytes if that bit of x2 is set: the bits below it are what is left to do then. */
+.macro	copy_part flag, from, bit, reg, size
+	tbz	x2, #\bit, 1f
+	.if	\bit == 5
+	copy_pair \flag, \from, 8\bit\()f, 0
+	copy_pair \flag, \from, 8\bit\()f, 16
+	.elseif	\bit == 4
+	copy_pair \flag, \from, 8\bit\()f, 0
+	.else
+	copy_one \flag, \from, 8\bit\()f, \reg, \size
+	.endif
+	.if	\bit
+	add	x0, x0, #1 << \bit
+	add	x1, x1, #1 << \bit
+	.endif
+1:
+.endm
+
 /* size_t name(void *dst, const void *src, size_t n). from 1: src is the user address, 0: dst is. */
 .macro	copy_function name, flag, from
 	.globl	\name
@@ -48,82 +87,36 @@
 	.endif
 	subs	x2, x2, #64
 	b.lo	2f
-1:	.if	\from
-	load_user \flag, 80f, x3, , 0
-	load_user \flag, 80f, x4, , 8
-	load_user \flag, 80f, x5, , 16
-	load_user \flag, 80f, x6, , 24
-	load_user \flag, 80f, x7, , 32
-	load_user \flag, 80f, x8, , 40
-	load_user \flag, 80f, x9, , 48
-	load_user \flag, 80f, x10, , 56
-	stp	x3, x4, [x0]
-	stp	x5, x6, [x0, #16]
-	stp	x7, x8, [x0, #32]
-	stp	x9, x10, [x0, #48]
-	.else
-	ldp	x3, x4, [x1]
-	ldp	x5, x6, [x1, #16]
-	ldp	x7, x8, [x1, #32]
-	ldp	x9, x10, [x1, #48]
-	store_user \flag, 80f, x3, , 0
-	store_user \flag, 80f, x4, , 8
-	store_user \flag, 80f, x5, , 16
-	store_user \flag, 80f, x6, , 24
-	store_user \flag, 80f, x7, , 32
-	store_user \flag, 80f, x8, , 40
-	store_user \flag, 80f, x9, , 48
-	store_user \flag, 80f, x10, , 56
-	.endif
+1:	.irp	off, 0, 16, 32, 48
+	copy_pair \flag, \from, 86f, \off
+	.endr
 	add	x0, x0, #64
 	add	x1, x1, #64
 	subs	x2, x2, #64
 	b.hs	1b
-2:	adds	x2, x2, #64
-	b.eq	6f
-	subs	x2, x2, #8
-	b.lo	4f
-3:	.if	\from
-	load_user \flag, 81f, x3, , 0
-	str	x3, [x0]
-	.else
-	ldr	x3, [x1]
-	store_user \flag, 81f, x3, , 0
-	.endif
-	add	x0, x0, #8
-	add	x1, x1, #8
-	subs	x2, x2, #8
-	b.hs	3b
-4:	add	x2, x2, #8
-	tbz	x2, #2, 5f
-	.if	\from
-	load_user \flag, 5f, w3, , 0
-	str	w3, [x0]
-	.else
-	ldr	w3, [x1]
-	store_user \flag, 5f, w3, , 0
-	.endif
-	add	x0, x0, #4
-	add	x1, x1, #4
-	sub	x2, x2, #4
-5:	cbz	x2, 6f
-	.if	\from
-	load_user \flag, 6f, w3, b, 0
-	strb	w3, [x0], #1
-	add	x1, x1, #1
-	.else
-	ldrb	w3, [x1], #1
-	store_user \flag, 6f, w3, b, 0
+2:	copy_part \flag, \from, 5
+	copy_part \flag, \from, 4
+	copy_part \flag, \from, 3, x3
+	tst	x2, #7
+	b.eq	3f
+	copy_part \flag, \from, 2, w3
+	copy_part \flag, \from, 1, w3, h
+	copy_part \flag, \from, 0, w3, b
+3:	mov	x0, #0
+	ret
+86:	add	x2, x2, #64
+	b	4f
+	.irp	bit, 5, 4, 3, 2, 1, 0
+8\bit:	and	x2, x2, #(2 << \bit) - 1
+	b	4f
+	.endr
+4:	cbz	x2, 90f
+	copy_one \flag, \from, 90f, w3, b
 	add	x0, x0, #1
-	.endif
+	add	x1, x1, #1
 	sub	x2, x2, #1
-	b	5b
-80:	add	x2, x2, #64
-	b	5b
-81:	add	x2, x2, #8
-	b	5b
-90:
-6:	mov	x0, x2
+	b	4b
+90:	mov	x0, x2
 	ret
 	.size	\name, . - \name
 .endm
