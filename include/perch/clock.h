@@ -6,19 +6,22 @@
 #include <asm/counter.h>
 #include <perch/types.h>
 
-/* ns = counter * mult >> shift, with a product of 128 bits; 0 < shift < 64. Set once, at boot. */
+/*
+ * ns = counter * mult >> shift, with a product of 128 bits; 0 < shift < 32. Of the same product, made with
+ * factor = mult << 32 and the counter << lift = 32 - shift, it is the upper half: one multiplication less (the
+ * counter's upper bits are lost after 2^63 ticks or 2^63 ns, whatever comes first). Set once, at boot.
+ */
 struct clock_scale {
+	u64 factor, lift;
 	u32 mult, shift;
 };
 extern struct clock_scale clock_scale;
 
 static inline ktime clock_now(void)
 {
-	u64 counter = read_counter(), mult = clock_scale.mult;
-	u32 shift = clock_scale.shift;
-	u64 high = (u64)((__uint128_t)counter * mult >> 64);
+	u64 lifted = read_counter() << clock_scale.lift;
 
-	return (ktime)(high << (64 - shift) | counter * mult >> shift);
+	return (ktime)((__uint128_t)lifted * clock_scale.factor >> 64);
 }
 
 #endif

@@ -51,7 +51,7 @@ void time_init(void)
 		shift--;
 		mult = (((u64)NSEC_PER_SEC << shift) + freq / 2) / freq;
 	} while (mult > UINT32_MAX);
-	clock_scale = (struct clock_scale){ (u32)mult, shift };
+	clock_scale = (struct clock_scale){ mult << 32, 32 - shift, (u32)mult, shift };
 	vdso_update();
 	pr_info("clock: %lu Hz, mult %u shift %u\n", (unsigned long)freq, clock_scale.mult, clock_scale.shift);
 }
