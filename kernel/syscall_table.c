@@ -6,6 +6,7 @@
  * found by reading /proc/perch/unknown_syscalls instead of by guessing.
  */
 #include <perch/fs.h>
+#include <perch/page.h>
 #include <perch/syscall.h>
 #include <perch/task.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #undef SYS
 
 #define SYS(nr, name) [nr] = (syscall_fn)sys_##name,
-const syscall_fn syscall_table[NR_SYSCALLS] = {
+const syscall_fn syscall_table[NR_SYSCALLS] __aligned(PAGE_SIZE) = {	/* the entry adds no offset */
 #include "syscall_list.h"
 };
 #undef SYS

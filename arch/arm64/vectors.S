@@ -212,8 +212,7 @@ el0_sync:
 	msr	daifclr, #6		/* A and I */
 	cmp	w8, #SYSCALL_SLOTS
 	b.hs	1f
-	adrp	x9, syscall_table
-	add	x9, x9, #:lo12:syscall_table
+	adrp	x9, syscall_table	/* at the start of a page */
 	ldr	x9, [x9, w8, uxtw #3]
 	cbz	x9, 1f
 	blr	x9
@@ -232,8 +231,7 @@ ret_to_user:
 	outermost
 	msr	daifset, #0xf
 	ldr	w1, [x28, #TASK_FLAGS]
-	mov	w2, #EXIT_WORK_FLAGS
-	tst	w1, w2
+	tst	w1, #EXIT_WORK_FLAGS
 	b.ne	exit_work
 restore_user:
 	ldp	x22, x23, [sp, #S_PC]

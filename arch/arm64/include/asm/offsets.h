@@ -20,7 +20,7 @@
 #define THREAD_FP	80
 #define THREAD_PC	96
 /* What sends a returning task to exit_to_user_work: TIF_WORK | TF_RESTORE_SIGMASK */
-#define EXIT_WORK_FLAGS	0x807
+#define EXIT_WORK_FLAGS	0x0f
 
 #define SYSCALL_SLOTS	512	/* of syscall_table */
 
