@@ -54,17 +54,24 @@ static int indexed(const char *name, const char *what)
 	return strncmp(name, what, n) ? -1 : atoi(name + n);
 }
 
+/* In place of counters.S. */
+u64 pmu_read_counter(u32 n)
+{
+	u64 v = m.value[n];
+
+	if (between_reads)
+		between_reads();
+	return v;
+}
+
+void pmu_write_counter(u32 n, u64 v)
+{
+	m.writes++;
+	m.value[n] = n == CYCLES || m.pmcr & 0x80 ? v : v & 0xffffffff;	/* LP: 64 bits */
+}
+
 u64 reg_read(const char *name)
 {
-	int n = indexed(name, "pmevcntr");
-	u64 v;
-
-	if (n >= 0 || !strcmp(name, "pmccntr_el0")) {
-		v = m.value[n >= 0 ? n : CYCLES];
-		if (between_reads)
-			between_reads();
-		return v;
-	}
 	if (!strcmp(name, "pmceid0_el0"))
 		return m.ceid[0];
 	if (!strcmp(name, "pmceid1_el0"))
@@ -80,12 +87,8 @@ void reg_write(const char *name, u64 v)
 	int n;
 
 	m.writes++;
-	if ((n = indexed(name, "pmevcntr")) >= 0)
-		m.value[n] = m.pmcr & 0x80 ? v : v & 0xffffffff;	/* LP: 64 bits */
-	else if ((n = indexed(name, "pmevtyper")) >= 0)
+	if ((n = indexed(name, "pmevtyper")) >= 0)
 		m.type[n] = v;
-	else if (!strcmp(name, "pmccntr_el0"))
-		m.value[CYCLES] = v;
 	else if (!strcmp(name, "pmccfiltr_el0"))
 		m.type[CYCLES] = v | EVT_CPU_CYCLES;
 	else if (!strcmp(name, "pmcr_el0"))
