@@ -400,6 +400,9 @@ bool park_out(struct perf_cpu_pmu *pp, struct perf_ctx *ctx);	/* o */
 bool park_in(struct perf_cpu_pmu *pp, struct perf_ctx *ctx);	/* o */
 void unpark_all(struct perf_ctx *ctx);	/* c */
 
+/* switch.c */
+void switch_watch(u32 n);	/* n more events (modulo 2^32) count or record every switch. A */
+
 /* rotate.c: o */
 void rotate_init(struct perf_cpu_pmu *pp);
 void rotate_want(struct perf_cpu_pmu *pp);

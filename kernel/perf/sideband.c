@@ -50,7 +50,7 @@ static void account(struct perf_event *e, int n)
 	if (e->attr.namespaces)
 		add(&ns_users, n);
 	if (e->attr.context_switch)
-		add(&perf_switch_users, n);
+		switch_watch((u32)n);
 }
 
 void sideband_born(struct perf_event *e)

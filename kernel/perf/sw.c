@@ -73,7 +73,7 @@ static void account(struct perf_event *e, int n)
 		return;
 	__atomic_fetch_add(&perf_sw_users[e->attr.config], (u32)n, __ATOMIC_SEQ_CST);
 	if (by_switch(e))
-		__atomic_fetch_add(&perf_switch_users, (u32)n, __ATOMIC_SEQ_CST);
+		switch_watch((u32)n);
 }
 
 /* The hooks are needed from here on / no longer. Hardware events pass through. */

@@ -12,21 +12,32 @@
 #include "core.h"
 
 u32 perf_switch_users;
+static u32 watchers;	/* of these, the events that count or record every switch (a) */
 
-static struct perf_ctx *ctx_of(struct task *t, struct perf_task **pt)
+void switch_watch(u32 n)
 {
-	*pt = __atomic_load_n(host_task_slot(t), __ATOMIC_ACQUIRE);
-	return *pt ? __atomic_load_n(&(*pt)->ctx, __ATOMIC_ACQUIRE) : NULL;
+	__atomic_fetch_add(&watchers, n, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&perf_switch_users, n, __ATOMIC_SEQ_CST);
 }
 
-/* Swap the contexts of prev (in here) and next (out) if they are copies. IRQs off. */
-static bool family_switch(struct perf_task *prev, struct perf_task *next, struct perf_ctx *a,
-			  struct perf_ctx *b)
+static struct perf_task *perf_of(struct task *t)
 {
+	return __atomic_load_n(host_task_slot(t), __ATOMIC_ACQUIRE);
+}
+
+static struct perf_ctx *ctx_of(struct task *t)
+{
+	struct perf_task *pt = perf_of(t);
+
+	return pt ? __atomic_load_n(&pt->ctx, __ATOMIC_ACQUIRE) : NULL;
+}
+
+/* Swap a of prev (in here) and b of next (out), which seem to be copies, if they are and may. IRQs off. */
+static bool family_switch(struct task *t, struct task *u, struct perf_ctx *a, struct perf_ctx *b)
+{
+	struct perf_task *prev = perf_of(t), *next = perf_of(u);
 	bool same;
 
-	if (!a->clone_id || READ_ONCE(b->clone_id) != a->clone_id)
-		return false;
 	host_spin_lock(&a->lock);
 	host_spin_lock_nested(&b->lock);	/* only this CPU can take two: both tasks are in its hands */
 	same = a->clone_id && a->clone_id == b->clone_id && !a->pins && !b->pins && !a->noswap &&
@@ -74,6 +85,7 @@ static void full_switch(struct perf_cpu *pc, struct perf_ctx *prev, struct perf_
 	u64 now = host_now();
 	u32 pmus = pmus_wanted(prev);	/* now: once it is out, others may change it */
 
+	STAT_INC(switches);
 	if (prev)
 		ctx_out(prev, pc, now);
 	if (next && !ctx_in(next, pc, now))
@@ -81,27 +93,46 @@ static void full_switch(struct perf_cpu *pc, struct perf_ctx *prev, struct perf_
 	place_after_switch(pc, pmus | pmus_wanted(next), next);
 }
 
-void perf_sched_switch_slow(struct task *prev, struct task *next, bool preempt, bool migrated)
+/* The events of prev leave, those of next come. a: prev's context, if it was brought in; b: next's. */
+static void exchange(struct perf_cpu *pc, struct task *prev, struct task *next, struct perf_ctx *a,
+		     struct perf_ctx *b)
+{
+	bool copies = a && b && a->clone_id && READ_ONCE(b->clone_id) == a->clone_id;
+
+	if (unlikely(!pc->online) || (copies && family_switch(prev, next, a, b)))
+		return;
+	full_switch(pc, a, b);
+}
+
+/* The same, and tell the events that look at switches. */
+static noinline void watched_switch(struct task *prev, struct task *next, bool preempt, bool migrated)
 {
 	struct perf_cpu *pc = this_perf_cpu();
-	struct perf_task *pp, *np;
-	struct perf_ctx *a, *b;
+	struct perf_ctx *b;
 
-	ASSERT_HOT(host_irqs_off());
 	if (unlikely(!pc->online))
 		return;
-	STAT_INC(switches);
 	perf_sw_event(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, NULL, 0);
 	sideband_switch(pc, prev, next, true, preempt);
-	(void)ctx_of(prev, &pp);
-	a = pc->task_ctx;	/* prev's, if it was brought in */
-	b = ctx_of(next, &np);
-	if ((a || b) && !(a && b && pp && family_switch(pp, np, a, b)))
-		full_switch(pc, a, b);
+	b = ctx_of(next);
+	if (pc->task_ctx || b)
+		exchange(pc, prev, next, pc->task_ctx, b);
 	sideband_switch(pc, prev, next, false, preempt);
 	if (!migrated)
 		return;
 	pc->as = next;
 	perf_sw_event(PERF_COUNT_SW_CPU_MIGRATIONS, 1, NULL, 0);
 	pc->as = NULL;
+}
+
+void perf_sched_switch_slow(struct task *prev, struct task *next, bool preempt, bool migrated)
+{
+	struct perf_cpu *pc = this_perf_cpu();
+	struct perf_ctx *a = pc->task_ctx, *b = ctx_of(next);
+
+	ASSERT_HOT(host_irqs_off());
+	if (unlikely(READ_ONCE(watchers)))
+		watched_switch(prev, next, preempt, migrated);
+	else if (a || b)
+		exchange(pc, prev, next, a, b);
 }
