@@ -154,8 +154,10 @@ static void part_from_task(struct perf_ctx *ctx, void *arg)
 	*was_in = ctx->oncpu >= 0;
 	if (*was_in) {
 		ctx_clock(ctx);
+		for (u32 i = 0; i < perf_nr_pmus; i++)
+			seats_return(&pc->pmu[i]);
 		pc->task_ctx = NULL;
-		WRITE_ONCE(ctx->oncpu, -1);
+		__atomic_store_n(&ctx->oncpu, -1, __ATOMIC_RELEASE);
 	}
 	ctx->dead = true;
 	__atomic_store_n(&(*host_task_slot(ctx->task))->ctx, NULL, __ATOMIC_RELEASE);

@@ -32,14 +32,14 @@ void ctx_init(struct perf_ctx *ctx, struct task *t)
 	list_init(&ctx->events);
 	list_init(&ctx->mapped);
 	for (u32 i = 0; i < perf_nr_pmus; i++)
-		list_init(&ctx->park[i].groups);
+		seats_init(&ctx->seats[i]);
 	bucket_init(&ctx->any, -1);
 }
 
 /* For a task; counts as a user of the switch hook. NULL: no memory. P, m. */
 struct perf_ctx *ctx_alloc(struct task *t)
 {
-	struct perf_ctx *ctx = host_zalloc(offsetof(struct perf_ctx, park[perf_nr_pmus]));
+	struct perf_ctx *ctx = host_zalloc(offsetof(struct perf_ctx, seats[perf_nr_pmus]));
 
 	if (!ctx)
 		return NULL;
@@ -79,7 +79,9 @@ static void try_call(void *arg)
 	struct perf_ctx *ctx = r->ctx;
 
 	host_spin_lock(&ctx->lock);
-	r->elsewhere = ctx->oncpu == (int)host_cpu() ? -1 : ctx->oncpu;
+	r->elsewhere = __atomic_load_n(&ctx->oncpu, __ATOMIC_ACQUIRE);	/* ctx_out */
+	if (r->elsewhere == (int)host_cpu())
+		r->elsewhere = -1;
 	if (r->elsewhere < 0) {
 		if (ctx->parked)
 			unpark_all(ctx);
@@ -209,39 +211,49 @@ bool ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now)
 	bool dead;
 
 	host_spin_lock(&ctx->lock);
-	ASSERT_PERF(ctx->oncpu < 0);
+	ASSERT_PERF(__atomic_load_n(&ctx->oncpu, __ATOMIC_ACQUIRE) < 0);
 	dead = ctx->dead;
 	if (likely(!dead)) {
 		WRITE_ONCE(ctx->oncpu, (int)pc->id);
 		ctx->stamp = now;
 		ctx->here = bucket_here(ctx, pc->id);
+		ctx->parked = false;	/* place_after_switch sees to what is */
 	}
 	host_spin_unlock(&ctx->lock);
 	if (unlikely(dead))
 		return false;
 	pc->task_ctx = ctx;
-	clocks_in(ctx);
+	if (unlikely(ctx->nr_clocks))
+		clocks_in(ctx);
 	if (unlikely(!list_empty(&ctx->mapped)))
 		pc->stale |= STALE_TASK;
 	return true;
 }
 
-/* It stops: everything of it leaves the counters of this CPU. o. */
+/*
+ * It stops: everything of it leaves the counters of this CPU. o. Whoever finds it out owns it from then on, and needs what
+ * was written here: the release.
+ */
 void ctx_out(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now)
 {
 	ASSERT_HOT(pc->task_ctx == ctx && ctx->oncpu == (int)pc->id && host_irqs_off());
 	ctx_clock_at(ctx, now);
-	for (u32 i = 0; i < perf_nr_pmus; i++)
-		if (!list_empty(&pc->pmu[i].active) && !park_out(&pc->pmu[i], ctx))
-			evict_ctx(&pc->pmu[i], ctx);
-	overflow_unthrottle_soft(pc, ctx);
-	clocks_out(ctx);
+	for (u32 i = 0; i < perf_nr_pmus; i++) {
+		struct perf_cpu_pmu *pp = &pc->pmu[i];
+
+		if (pp->seats->nr_active && !park_out(pp, ctx))
+			evict_ctx(pp, ctx);
+		if (pp->seats != pp->own)
+			seats_return(pp);
+	}
+	if (unlikely(pc->throttled))
+		overflow_unthrottle_soft(pc, ctx);
+	if (unlikely(ctx->nr_clocks))
+		clocks_out(ctx);
 	if (unlikely(!list_empty(&ctx->mapped)))
 		update_pages(ctx);
 	pc->stale &= ~STALE_TASK;
 	pc->task_ctx = NULL;
-	host_spin_lock(&ctx->lock);
-	WRITE_ONCE(ctx->oncpu, -1);
 	ctx->here = NULL;
-	host_spin_unlock(&ctx->lock);
+	__atomic_store_n(&ctx->oncpu, -1, __ATOMIC_RELEASE);
 }

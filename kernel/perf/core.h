@@ -55,7 +55,7 @@ struct perf_group {
 	bool listed;		/* node is on such a list (c) */
 	bool placed;		/* all members that are on have counters, or are parked (c) */
 	u64 order;		/* place in the queue: smaller goes first (c) */
-	struct list active;	/* perf_cpu_pmu.active when placed (o of that CPU) */
+	struct list active;	/* perf_seats.active when placed (o of that CPU) */
 };
 
 struct perf_event {
@@ -142,20 +142,26 @@ struct perf_bucket {
 	} pmu[PMU_MAX];
 };
 
-/* The groups that had counters of a PMU when their context went out: park.c. All (c). */
-#define PARK_MAX 12		/* counters; contexts with more take the long way */
-struct perf_park {
-	struct list groups;	/* by group.active */
-	u32 nr_groups;
-	u64 used, pinned, interrupts;
-	u32 cpu, nr;
-	struct perf_event *event[PARK_MAX];	/* those with a counter */
+/*
+ * Who has the counters of a PMU. Every context has a set of seats for each PMU, and a CPU uses its own context's or the
+ * running task's: park.c. Those in use are the CPU's (o), those of a context that is out the context's (c).
+ */
+struct perf_seats {
+	struct list active;	/* placed groups, by group.active */
+	u32 nr_active;
+	u32 foreign;		/* of these, the ones that are not a task's */
+	u64 used;		/* counters taken */
+	u64 pinned;		/* of these, by pinned groups */
+	struct perf_event *exclusive;	/* the placed exclusive group, if any */
+	u64 interrupts;		/* while parked: run.interrupts of the CPU */
+	u32 cpu;		/* and which CPU that was */
+	struct perf_event *slot[64];	/* who is on the counter */
 };
 
 struct perf_ctx {
 	host_spinlock lock;
 	struct task *task;	/* whose events these are now, NULL: a CPU's (c!); see is_tasks */
-	int oncpu;		/* CPU it is in on, -1: out; changes only under lock */
+	int oncpu;		/* CPU it is in on, -1: out; comes in under the lock, leaves by a release (a) */
 	u32 pins;		/* > 0: must stay with its task (c) */
 	u32 noswap;		/* events that forbid the family switch (mc) */
 	u32 nr_switch;		/* events that want SWITCH records (mc) */
@@ -169,13 +175,15 @@ struct perf_ctx {
 					 * mutex while the context may be in elsewhere: ctx_bucket, bucket_here */
 	struct perf_bucket *here;	/* bucket of oncpu, or NULL (c) */
 	u32 nr_groups[PMU_MAX];	/* groups listed, all buckets (c) */
+	u32 wanted;		/* bit per PMU: it has some (c) */
+	u32 nr_clocks;		/* events on the buckets' clocks lists (c) */
 	bool unmet[PMU_MAX];	/* a group that could run did not fit the last time (c) */
 	u64 rotated[PMU_MAX];	/* ctx time of the last rotation (c) */
-	u32 parked;		/* bit per PMU: park[] holds groups; only while out (c) */
+	bool parked;		/* its seats may be taken; only while out (c) */
 	struct list mapped;	/* events with a control page (c) */
 	u32 nr_user;		/* of these, the ones that ask for user-space reads (c) */
 	bool dead;		/* parted from its task: about to be freed (c) */
-	struct perf_park park[PMU_MAX];	/* of a task: as many as there are PMUs, at the end of the memory */
+	struct perf_seats seats[PMU_MAX];	/* of a task: as many as there are PMUs, at the end of the memory */
 };
 #define STALE_TASK	1u	/* pages of the running task's context */
 #define STALE_CPU	2u	/* of the CPU's */
@@ -184,22 +192,17 @@ struct perf_ctx {
 struct perf_cpu_pmu {
 	struct pmu *pmu;
 	struct perf_cpu *cpu;
-	u64 used;		/* counters taken */
-	u64 pinned;		/* of these, by pinned groups */
-	struct list active;	/* placed groups */
-	u32 nr_active;
-	struct perf_event *exclusive;	/* the placed exclusive group, if any */
-	struct perf_event *slot[64];	/* who is on the counter */
+	struct perf_seats *seats;	/* those in use: own, or cpu->task_ctx's */
+	struct perf_seats *own;		/* cpu->ctx's (I) */
 	struct pmu_run run;	/* what the next resume says */
 	struct perf_ctx *user;	/* the task's context to which the counters are open (rdpmc), or NULL */
-	u32 foreign;		/* placed groups that are not a task's */
 	bool paused;		/* by the core, or not yet started */
 	bool online;
 	u32 jitter_seed, jitter;	/* rotate.c */
 	struct host_timer timer;	/* rotation */
 };
 
-struct perf_cpu {
+struct __attribute__((aligned(4096))) perf_cpu {	/* a multiplication less wherever one is looked up */
 	u32 id;			/* I */
 	bool online;
 	struct perf_ctx ctx;	/* the CPU's own context: in for ever */
@@ -396,8 +399,10 @@ void resched_ctx(struct perf_ctx *ctx, struct pmu *pmu);
 void resched_group(struct perf_ctx *ctx, struct perf_event *leader);
 
 /* park.c */
+void seats_init(struct perf_seats *s);
+void seats_return(struct perf_cpu_pmu *pp);			/* o */
 bool park_out(struct perf_cpu_pmu *pp, struct perf_ctx *ctx);	/* o */
-bool park_in(struct perf_cpu_pmu *pp, struct perf_ctx *ctx);	/* o */
+bool park_in(struct perf_cpu_pmu *pp, struct perf_ctx *ctx, struct perf_seats *s);	/* o; s: ctx's */
 void unpark_all(struct perf_ctx *ctx);	/* c */
 
 /* switch.c */
@@ -406,12 +411,10 @@ void switch_watch(u32 n);	/* n more events (modulo 2^32) count or record every s
 /* rotate.c: o */
 void rotate_init(struct perf_cpu_pmu *pp);
 void rotate_want(struct perf_cpu_pmu *pp);
-bool rotate_due(const struct perf_cpu_pmu *pp, const struct perf_ctx *ctx);
+void rotate_go_on(struct perf_cpu_pmu *pp, const struct perf_ctx *ctx);
 void rotate_now(struct perf_cpu_pmu *pp);
 
 /* count.c: o */
-u32 count_unload(struct perf_cpu_pmu *pp, struct perf_event **to);
-void count_load(struct perf_cpu_pmu *pp, struct perf_event *const *from, u32 nr);
 void count_start(struct perf_cpu_pmu *pp, struct perf_event *e);
 void count_stop(struct perf_cpu_pmu *pp, struct perf_event *e);
 void count_reload(struct perf_event *e);
@@ -445,6 +448,7 @@ void userpage_show(struct perf_event *e);	/* P, m */
 void userpage_hide(struct perf_event *e);		/* P, m */
 void userpage_update(struct perf_event *e);	/* c */
 void userpage_forget(struct perf_event *e);	/* c: e leaves its context */
+void userpage_access(struct perf_cpu *pc);	/* o */
 void userpage_commit(struct perf_cpu *pc);	/* o */
 void userpage_access_changed(void);		/* P */
 

@@ -15,22 +15,6 @@
  */
 #include "core.h"
 
-/* The value to load so that the counter overflows when it should. */
-static u64 start_value(struct perf_event *e)
-{
-	u64 mask = width_mask(e), half = mask >> 1;
-	s64 period = (s64)e->sample_period;
-
-	if (!is_sampling(e))
-		return e->hw.width >= 64 ? 0 : -half & mask;
-	if (e->period_left <= -period)		/* more than a period late: start afresh */
-		e->period_left = period;
-	else if (e->period_left <= 0)		/* the overshoot counts for the next one */
-		e->period_left += period;
-	e->last_period = e->sample_period;
-	return -min_t(u64, (u64)e->period_left, half) & mask;
-}
-
 /* Without an interrupt, somebody has to look in time; a frequency has to be adapted. */
 static bool wants_tick(const struct perf_cpu_pmu *pp, const struct perf_event *e)
 {
@@ -49,51 +33,19 @@ static void need_tick(struct perf_cpu *pc, struct perf_event *e, int n)
 		host_tick_release();
 }
 
-/* Take all events off the counters that run, with what they counted, into to: their number. They keep the
- * numbers of their counters; the masks of pp are the caller's. o, PMU paused. */
-u32 count_unload(struct perf_cpu_pmu *pp, struct perf_event **to)
-{
-	u64 (*stop)(struct pmu *, struct perf_hw *) = pp->pmu->ops->stop;
-	u32 n = 0;
-
-	for (u64 c = pp->run.interrupts; c; c &= c - 1) {
-		struct perf_event **slot = &pp->slot[__builtin_ctzll(c)], *e = *slot;
-
-		*slot = NULL;
-		to[n++] = e;
-		count_fold(e, stop(pp->pmu, &e->hw));
-	}
-	return n;
-}
-
-/* They come back to the counters that they had. o, PMU paused. */
-void count_load(struct perf_cpu_pmu *pp, struct perf_event *const *from, u32 nr)
-{
-	void (*program)(struct pmu *, struct perf_hw *, u64) = pp->pmu->ops->program;
-
-	for (u32 n = 0; n < nr; n++) {
-		struct perf_event *e = from[n];
-		struct perf_hw *hw = &e->hw;
-
-		hw->prev = start_value(e);
-		pp->slot[hw->counter] = e;
-		program(pp->pmu, hw, hw->prev);
-	}
-}
-
 /* e has a counter (hw.counter, hw.taken): load and start it. o. */
 void count_start(struct perf_cpu_pmu *pp, struct perf_event *e)
 {
 	struct perf_hw *hw = &e->hw;
 
-	ASSERT_HOT(hw->counter >= 0 && !pp->slot[hw->counter] && !(pp->used & hw->taken));
+	ASSERT_HOT(hw->counter >= 0 && !pp->seats->slot[hw->counter] && !(pp->seats->used & hw->taken));
 	if (unlikely(hw->width_on != hw->counter)) {
 		hw->width_on = (s8)hw->counter;
 		hw->width = pp->pmu->ops->width(pp->pmu, hw, hw->counter);
 	}
 	hw->prev = start_value(e);
-	pp->used |= hw->taken;
-	pp->slot[hw->counter] = e;
+	pp->seats->used |= hw->taken;
+	pp->seats->slot[hw->counter] = e;
 	pp->run.counters |= hw->taken;
 	pp->run.interrupts |= 1ULL << hw->counter;
 	pp->run.forget |= hw->taken;
@@ -107,11 +59,11 @@ void count_stop(struct perf_cpu_pmu *pp, struct perf_event *e)
 {
 	struct perf_hw *hw = &e->hw;
 
-	ASSERT_HOT(pp->slot[hw->counter] == e);
+	ASSERT_HOT(pp->seats->slot[hw->counter] == e);
 	count_fold(e, pp->pmu->ops->stop(pp->pmu, hw));
-	pp->slot[hw->counter] = NULL;
-	pp->used &= ~hw->taken;
-	pp->pinned &= ~hw->taken;
+	pp->seats->slot[hw->counter] = NULL;
+	pp->seats->used &= ~hw->taken;
+	pp->seats->pinned &= ~hw->taken;
 	pp->run.counters &= ~hw->taken;
 	pp->run.interrupts &= ~hw->taken;
 	pp->run.forget |= hw->taken;
@@ -188,7 +140,7 @@ void perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs)
 	ASSERT_HOT(host_irqs_off());
 	count_touch(pp);
 	for (; counters; counters &= counters - 1)
-		overflowed(pp, pp->slot[__builtin_ctzll(counters)], regs);
+		overflowed(pp, pp->seats->slot[__builtin_ctzll(counters)], regs);
 	cpu_commit(pc);
 	if (timed)
 		cputime_took(host_now() - start);
@@ -212,14 +164,14 @@ void perf_tick_slow(void)
 	for (u32 i = 0; i < perf_nr_pmus; i++) {
 		struct perf_cpu_pmu *pp = &pc->pmu[i];
 
-		if (!pp->used)
+		if (!pp->seats->used)
 			continue;
 		count_touch(pp);
-		for (u64 used = pp->used; used; used &= used - 1) {
+		for (u64 used = pp->seats->used; used; used &= used - 1) {
 			u32 c = (u32)__builtin_ctzll(used);
 
-			if (pp->slot[c])	/* not the other half of a pair */
-				tick_event(pp, pp->slot[c]);
+			if (pp->seats->slot[c])	/* not the other half of a pair */
+				tick_event(pp, pp->seats->slot[c]);
 		}
 	}
 	overflow_unthrottle_soft(pc, &pc->ctx);

@@ -93,6 +93,7 @@ static void relist_clock(struct perf_event *e)
 	if (want == e->clock_listed)
 		return;
 	e->clock_listed = want;
+	e->ctx->nr_clocks += want ? 1 : -1u;
 	if (want)
 		list_add_tail(&e->clock_node, &e->bucket->clocks);
 	else

@@ -58,11 +58,6 @@ static inline void event_settle(struct perf_event *e)
 	e->rstamp = run;
 }
 
-static inline u64 width_mask(const struct perf_event *e)
-{
-	return UINT64_MAX >> (64 - e->hw.width);
-}
-
 /* From the last look to raw, of which the bits above the width mean nothing. */
 static inline u64 count_since(const struct perf_event *e, u64 raw)
 {
@@ -82,11 +77,62 @@ static inline void count_fold(struct perf_event *e, u64 raw)
 		e->period_left -= (s64)delta;
 }
 
+/* Half the range of its counter. */
+static inline u64 half_range(const struct perf_event *e)
+{
+	return 1ULL << (e->hw.width - 1);
+}
+
+/* The value to load so that the counter of a sampling event overflows when it should. */
+static inline u64 sampling_start(struct perf_event *e)
+{
+	s64 period = (s64)e->sample_period;
+
+	if (e->period_left <= -period)		/* more than a period late: start afresh */
+		e->period_left = period;
+	else if (e->period_left <= 0)		/* the overshoot counts for the next one */
+		e->period_left += period;
+	e->last_period = e->sample_period;
+	return -min_t(u64, (u64)e->period_left, half_range(e));
+}
+
+/* The same for any event: minus what is left (pmu.h). */
+static inline u64 start_value(struct perf_event *e)
+{
+	return unlikely(is_sampling(e)) ? sampling_start(e) : -half_range(e);
+}
+
 /* Add what a running counter has counted so far. o, on its CPU. */
 static inline void count_read(struct perf_event *e)
 {
-	ASSERT_HOT(this_perf_cpu()->pmu[e->pmu->index].slot[e->hw.counter] == e);
+	ASSERT_HOT(this_perf_cpu()->pmu[e->pmu->index].seats->slot[e->hw.counter] == e);
 	count_fold(e, e->pmu->ops->read(e->pmu, &e->hw));
+}
+
+/* Add what the events on s have counted, which all leave their counters. o, PMU paused. */
+static inline void count_unload(struct perf_cpu_pmu *pp, struct perf_seats *s)
+{
+	u64 (*stop)(struct pmu *, struct perf_hw *) = pp->pmu->ops->stop;
+
+	for (u64 c = pp->run.interrupts; c; c &= c - 1) {
+		struct perf_event *e = s->slot[__builtin_ctzll(c)];
+
+		count_fold(e, stop(pp->pmu, &e->hw));
+	}
+}
+
+/* They come back to the counters that they had. o, PMU paused. */
+static inline void count_load(struct perf_cpu_pmu *pp, struct perf_seats *s)
+{
+	void (*program)(struct pmu *, struct perf_hw *, u64) = pp->pmu->ops->program;
+
+	for (u64 c = s->interrupts; c; c &= c - 1) {
+		struct perf_event *e = s->slot[__builtin_ctzll(c)];
+		u64 start = start_value(e);
+
+		e->hw.prev = start;
+		program(pp->pmu, &e->hw, start);
+	}
 }
 
 /* Times and count up to the present. c, after ctx_clock. */

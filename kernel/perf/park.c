@@ -2,60 +2,75 @@
 /*
  * Parking: a task's groups keep their places while the task is out.
  *
- * Most tasks come back to a CPU whose counters are free and want what they had. So at switch-out the
- * counters are read, and the groups are parked: they stay "placed", each event with its counter's number,
- * and the list of them moves from the CPU to the context. At switch-in, if the CPU's counters are free and
- * nobody else wants any, they are loaded again: no queue is walked and nothing chosen. Times need
- * no touch at all: the clock of a hardware group is the context's, and it stands still meanwhile.
+ * Most tasks come back to a CPU whose counters are free and want what they had. So who sits on which counter is
+ * written down in the task's context (struct perf_seats), and the CPU only points to it. At switch-out the counters are
+ * read, the pointer goes back to the CPU's own seats, and the groups are parked: they stay "placed", each event with its
+ * counter's number. At switch-in, if the CPU's own seats are empty and nobody else wants any, the pointer comes back and
+ * the counters are loaded: no list is touched, no queue is walked and nothing chosen. Times need no touch at all: the
+ * clock of a hardware group is the context's, and it stands still meanwhile.
  *
  * Whoever wants to look at or change a context that is out unparks it first (ctx_call does): then
  * it is as if the groups had been evicted. So only switch-out and switch-in ever see parked groups, and what
  * would make the outcome of placing differ (a change of the queues, of a group, of a state) undoes parking.
- * Not parked: events with something running beside the counter (tick, clock, control page), exclusive groups,
- * and groups that share the counters with the CPU's own.
+ * Not parked: events with something running beside the counter (tick, clock, counters that user code may read),
+ * exclusive groups, and groups that share the counters with the CPU's own. Those of the CPU sit where there was place
+ * when they came: if that is with the task, they move when it leaves.
  */
 #include "core.h"
 
-/* May all groups on pp's counters be parked? They are ctx's, if nothing is foreign. */
-static bool can_park(const struct perf_cpu_pmu *pp, const struct perf_ctx *ctx)
+void seats_init(struct perf_seats *s)
+{
+	*s = (struct perf_seats){ 0 };
+	list_init(&s->active);
+}
+
+/* The CPU uses its own seats again; who is left on a task's moves there. o. */
+void seats_return(struct perf_cpu_pmu *pp)
+{
+	struct perf_seats *from = pp->seats, *own = pp->own;
+
+	ASSERT_HOT(from == own || list_empty(&own->active));
+	if (from != own && from->nr_active) {
+		*own = *from;
+		list_init(&own->active);
+		list_splice_tail(&from->active, &own->active);
+		seats_init(from);
+	}
+	pp->seats = own;
+}
+
+/* May all groups of ctx on pp's counters be parked? They are on s. */
+static bool can_park(const struct perf_cpu_pmu *pp, const struct perf_seats *s, const struct perf_ctx *ctx)
 {
 	const struct perf_cpu *pc = pp->cpu;
 
-	return !pp->foreign && !pp->exclusive && !pc->tick_events && !pc->throttled &&
-	       list_empty(&ctx->mapped) && list_empty(&ctx->any.clocks) &&
-	       (!ctx->here || list_empty(&ctx->here->clocks)) &&
-	       (u32)__builtin_popcountll(pp->run.interrupts) <= PARK_MAX;
+	return s != pp->own && !s->foreign && !s->exclusive &&
+	       !(pc->tick_events | pc->throttled | ctx->nr_clocks | ctx->nr_user);
 }
 
 /* Take the counters from the groups of ctx, which is leaving this CPU. False: evict them instead. o. */
 bool park_out(struct perf_cpu_pmu *pp, struct perf_ctx *ctx)
 {
-	u32 i = pp->pmu->index;
-	struct perf_park *p = &ctx->park[i];
+	struct perf_seats *s = pp->seats;
 
-	if (unlikely(!can_park(pp, ctx)))
+	if (!can_park(pp, s, ctx))
 		return false;
 	count_touch(pp);
-	p->cpu = pp->cpu->id;
-	p->used = pp->used;
-	p->pinned = pp->pinned;
-	p->interrupts = pp->run.interrupts;
-	p->nr = count_unload(pp, p->event);
-	pp->run.forget |= pp->used;
+	count_unload(pp, s);
+	s->cpu = pp->cpu->id;
+	s->interrupts = pp->run.interrupts;
+	pp->run.forget |= s->used;
 	pp->run.counters = pp->run.interrupts = 0;
-	pp->used = pp->pinned = 0;
-	list_splice_tail(&pp->active, &p->groups);
-	p->nr_groups = pp->nr_active;
-	pp->nr_active = 0;
-	ctx->parked |= 1u << i;
+	pp->seats = pp->own;
+	ctx->parked = true;
 	return true;
 }
 
-static void unpark(struct perf_ctx *ctx, struct perf_park *p)
+static void unpark(struct perf_ctx *ctx, struct perf_seats *s)
 {
 	struct perf_event *g, *next, *e;
 
-	list_for_each_safe(g, next, &p->groups, group.active) {
+	list_for_each_safe(g, next, &s->active, group.active) {
 		group_settle(g);
 		g->group.placed = false;
 		list_del(&g->group.active);
@@ -65,51 +80,49 @@ static void unpark(struct perf_ctx *ctx, struct perf_park *p)
 			e->hw.taken = 0;
 		}
 	}
+	seats_init(s);
 }
 
 /* All groups of ctx are as if they had been evicted at switch-out. c. */
 void unpark_all(struct perf_ctx *ctx)
 {
-	for (u32 i = 0; ctx->parked; i++, ctx->parked >>= 1)
-		if (ctx->parked & 1)
-			unpark(ctx, &ctx->park[i]);
+	ctx->parked = false;
+	for (u32 i = 0; i < perf_nr_pmus; i++)
+		if (ctx->seats[i].nr_active)
+			unpark(ctx, &ctx->seats[i]);
 }
 
-/*
- * Is there nothing on this CPU that could have a say? The array of buckets may be made at this moment on another
- * CPU: it holds no group before that CPU has called here.
- */
-static bool can_return(const struct perf_cpu_pmu *pp, const struct perf_ctx *ctx,
-		       const struct perf_park *p)
+/* Is there no group of this CPU's own that could have a say? */
+static bool is_free(const struct perf_cpu_pmu *pp)
 {
-	return pp->online && list_empty(&pp->active) && !pp->cpu->ctx.nr_groups[pp->pmu->index] &&
-	       (!READ_ONCE(ctx->bycpu) || p->cpu == pp->cpu->id);
+	return pp->online && !pp->cpu->ctx.nr_groups[pp->pmu->index];
+}
+
+/* And none of ctx that only this CPU has? The array of buckets may be made at this moment on another CPU: it holds
+ * no group before that CPU has called here. */
+static bool can_return(const struct perf_cpu_pmu *pp, const struct perf_ctx *ctx, const struct perf_seats *s)
+{
+	return is_free(pp) && (!READ_ONCE(ctx->bycpu) || s->cpu == pp->cpu->id);
 }
 
 /* ctx has come in on this CPU: give its parked groups their counters back. False: none, or they had to be
  * unparked; place them. o. */
-bool park_in(struct perf_cpu_pmu *pp, struct perf_ctx *ctx)
+bool park_in(struct perf_cpu_pmu *pp, struct perf_ctx *ctx, struct perf_seats *s)
 {
-	u32 i = pp->pmu->index;
-	struct perf_park *p = &ctx->park[i];
-
-	if (!(ctx->parked & 1u << i))
+	if (!s->nr_active) {
+		if (is_free(pp))
+			pp->seats = s;
 		return false;
-	ctx->parked &= ~(1u << i);
-	if (unlikely(!can_return(pp, ctx, p))) {
-		unpark(ctx, p);
+	}
+	if (unlikely(!can_return(pp, ctx, s))) {
+		unpark(ctx, s);
 		return false;
 	}
 	count_touch(pp);
-	count_load(pp, p->event, p->nr);
-	pp->used = p->used;
-	pp->pinned = p->pinned;
-	pp->run.counters = p->used;
-	pp->run.interrupts = p->interrupts;
-	pp->run.forget |= p->used;
-	list_splice_tail(&p->groups, &pp->active);
-	pp->nr_active = p->nr_groups;
-	if (unlikely(ctx->unmet[i]))
-		rotate_want(pp);
+	pp->seats = s;
+	pp->run.counters = s->used;
+	pp->run.interrupts = s->interrupts;
+	pp->run.forget |= s->used;
+	count_load(pp, s);
 	return true;
 }

@@ -117,9 +117,9 @@ static bool group_place(struct perf_cpu_pmu *pp, struct perf_event *leader)
 	bool clocks = false;
 
 	ASSERT_HOT(!leader->group.placed && leader->group.listed && leader->group.pmu == pp->pmu);
-	if (pp->exclusive || (leader->attr.exclusive && !list_empty(&pp->active)))
+	if (pp->seats->exclusive || (leader->attr.exclusive && !list_empty(&pp->seats->active)))
 		return false;
-	if (!reserve(leader, pp->pmu->counters & ~pp->used))
+	if (!reserve(leader, pp->pmu->counters & ~pp->seats->used))
 		return false;
 	count_touch(pp);
 	for_each_member(e, leader) {
@@ -132,13 +132,13 @@ static bool group_place(struct perf_cpu_pmu *pp, struct perf_event *leader)
 	}
 	if (unlikely(leader->attr.pinned))
 		for_each_member(e, leader)
-			pp->pinned |= e->hw.taken;
+			pp->seats->pinned |= e->hw.taken;
 	leader->group.placed = true;
-	list_add_tail(&leader->group.active, &pp->active);
-	pp->nr_active++;
+	list_add_tail(&leader->group.active, &pp->seats->active);
+	pp->seats->nr_active++;
 	if (leader->attr.exclusive)
-		pp->exclusive = leader;
-	pp->foreign += !is_tasks(leader->ctx);
+		pp->seats->exclusive = leader;
+	pp->seats->foreign += !is_tasks(leader->ctx);
 	group_changed(pp, leader, clocks);
 	return true;
 }
@@ -179,10 +179,10 @@ static void group_off(struct perf_cpu_pmu *pp, struct perf_event *leader)
 	}
 	leader->group.placed = false;
 	list_del(&leader->group.active);
-	pp->nr_active--;
-	if (pp->exclusive == leader)
-		pp->exclusive = NULL;
-	pp->foreign -= !is_tasks(leader->ctx);
+	pp->seats->nr_active--;
+	if (pp->seats->exclusive == leader)
+		pp->seats->exclusive = NULL;
+	pp->seats->foreign -= !is_tasks(leader->ctx);
 	group_changed(pp, leader, clocks);
 }
 
@@ -207,7 +207,7 @@ static void evict_if(struct perf_cpu_pmu *pp, const struct perf_ctx *ctx, bool f
 {
 	struct perf_event *g, *next;
 
-	list_for_each_safe(g, next, &pp->active, group.active)
+	list_for_each_safe(g, next, &pp->seats->active, group.active)
 		if (ctx ? g->ctx == ctx : flexible && !g->attr.pinned)
 			group_off(pp, g);
 }
@@ -252,11 +252,11 @@ static void place_pinned(struct perf_cpu_pmu *pp, struct perf_ctx *ctx)
 /* Could g run if every flexible group were off? */
 bool group_satisfiable(const struct perf_cpu_pmu *pp, struct perf_event *g)
 {
-	if (pp->exclusive && pp->exclusive->attr.pinned)
+	if (pp->seats->exclusive && pp->seats->exclusive->attr.pinned)
 		return false;
-	if (g->attr.exclusive && pp->pinned)
+	if (g->attr.exclusive && pp->seats->pinned)
 		return false;
-	return fits(g, pp->pmu->counters & ~pp->pinned, wants_counter);
+	return fits(g, pp->pmu->counters & ~pp->seats->pinned, wants_counter);
 }
 
 /* The next group of the walk: of a or b, the one with the smaller order; moves that one on. */
@@ -349,8 +349,8 @@ void place_pass(struct perf_cpu *pc, u32 pmu, const struct perf_ctx *fresh)
 	nobody_waits(pp);
 	if (!pp->online)
 		return;		/* this CPU lacks the PMU: nobody waits here, nobody fails */
-	ASSERT_HOT(pp->nr_active <= nr_listed(pp));
-	if (pp->nr_active != nr_listed(pp))
+	ASSERT_HOT(pp->seats->nr_active <= nr_listed(pp));
+	if (pp->seats->nr_active != nr_listed(pp))
 		give_out(pp, fresh);
 }
 
@@ -369,7 +369,9 @@ void cpu_commit(struct perf_cpu *pc)
 		pp->run.forget = 0;
 		pp->paused = !pp->run.counters;
 	}
-	if (unlikely(pc->stale || pc->user || (task && task->nr_user)))
+	if (unlikely(pc->user || (task && task->nr_user)))
+		userpage_access(pc);
+	if (unlikely(pc->stale))
 		userpage_commit(pc);
 }
 
@@ -391,7 +393,7 @@ static bool place_only(struct perf_ctx *ctx, struct perf_event *leader)
 {
 	struct perf_cpu_pmu *pp = pp_of(leader->group.pmu);
 
-	if (!pp->online || pp->nr_active + 1 != nr_listed(pp))
+	if (!pp->online || pp->seats->nr_active + 1 != nr_listed(pp))
 		return false;
 	if ((leader->bucket != &ctx->any && leader->bucket != ctx->here) || !group_place(pp, leader))
 		return false;

@@ -23,7 +23,8 @@ static void pmu_online(struct perf_cpu *pc, u32 i)
 		return;
 	pp->pmu = perf_pmus[i];
 	pp->cpu = pc;
-	list_init(&pp->active);
+	pp->seats = pp->own = &pc->ctx.seats[i];
+	seats_init(pp->own);
 	rotate_init(pp);
 	if (!(pp->pmu->cpus & BIT(pc->id)))
 		return;

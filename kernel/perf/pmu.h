@@ -99,15 +99,16 @@ struct pmu_ops {
 	/* The rest touches this CPU's registers: IRQs off, on a CPU of pmu->cpus. */
 
 	/*
-	 * Put hw on a counter that is not in use: event, filters and start value (only the low width
-	 * bits count). PMU paused; it counts from resume on.
+	 * Put hw on a counter that is not in use: event, filters and start value. That is minus what is left until
+	 * the overflow, so a counter that is wider than what width said overflows as one of that width.
+	 * PMU paused; it counts from resume on.
 	 */
 	void (*program)(struct pmu *pmu, struct perf_hw *hw, u64 start);
 	/* Take it off: returns the last raw value, as read. PMU paused; hw->counter is still set. */
 	u64 (*stop)(struct pmu *pmu, struct perf_hw *hw);
 	/* Raw value of a programmed counter, paused or not: only its low width bits mean something. */
 	u64 (*read)(struct pmu *pmu, struct perf_hw *hw);
-	/* Give a programmed counter another value. Its overflow flag has been taken before. PMU paused. */
+	/* Give a programmed counter another start value. Its overflow flag has been taken before. PMU paused. */
 	void (*write)(struct pmu *pmu, struct perf_hw *hw, u64 value);
 	/* Stop all counters of this CPU together, and let those of run go on, without loss of values. Not
 	 * nested; several resumes with no counters may follow one pause. The PMU is paused after cpu_online

@@ -37,6 +37,7 @@ void queue_insert(struct perf_event *leader, bool keep_order)
 	list_add(&leader->group.node, at);
 	leader->group.listed = true;
 	leader->ctx->nr_groups[leader->group.pmu->index]++;
+	leader->ctx->wanted |= 1u << leader->group.pmu->index;
 }
 
 void queue_remove(struct perf_event *leader)
@@ -44,7 +45,8 @@ void queue_remove(struct perf_event *leader)
 	ASSERT_HOT(ctx_owned(leader->ctx) && leader->group.listed && !leader->group.placed);
 	list_del(&leader->group.node);
 	leader->group.listed = false;
-	leader->ctx->nr_groups[leader->group.pmu->index]--;
+	if (!--leader->ctx->nr_groups[leader->group.pmu->index])
+		leader->ctx->wanted &= ~(1u << leader->group.pmu->index);
 }
 
 static struct list *list_in(struct perf_bucket *b, u32 pmu, bool pinned)

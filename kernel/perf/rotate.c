@@ -81,14 +81,6 @@ void rotate_want(struct perf_cpu_pmu *pp)
 		host_timer_start(&pp->timer, host_now() + interval(pp) + jitter(pp));
 }
 
-/* Has ctx, which waits, run for an interval since its last turn? o. */
-bool rotate_due(const struct perf_cpu_pmu *pp, const struct perf_ctx *ctx)
-{
-	u32 i = pp->pmu->index;
-
-	return ctx->unmet[i] && ctx->time - ctx->rotated[i] >= interval(pp);
-}
-
 static void turn(struct perf_ctx *ctx, u32 pmu)
 {
 	ctx_clock(ctx);
@@ -147,9 +139,25 @@ void rotate_now(struct perf_cpu_pmu *pp)
 		turn(task, i);
 	if (advance(pp)) {
 		fill(pp);
-		if (pp->used == pp->pmu->counters)
+		if (pp->seats->used == pp->pmu->counters)
 			return;
 	}
 	evict_flexible(pp);
 	fill(pp);
+}
+
+/* Has ctx, which waits, run for an interval since its last turn? */
+static bool is_due(const struct perf_cpu_pmu *pp, const struct perf_ctx *ctx)
+{
+	u32 i = pp->pmu->index;
+
+	return ctx->unmet[i] && ctx->time - ctx->rotated[i] >= interval(pp);
+}
+
+/* ctx, of which a group waits, has come in: the turns go on where they stopped. o. */
+void rotate_go_on(struct perf_cpu_pmu *pp, const struct perf_ctx *ctx)
+{
+	rotate_want(pp);
+	if (is_due(pp, ctx))
+		rotate_now(pp);
 }

@@ -32,8 +32,36 @@ static struct perf_ctx *ctx_of(struct task *t)
 	return pt ? __atomic_load_n(&pt->ctx, __ATOMIC_ACQUIRE) : NULL;
 }
 
-/* Swap a of prev (in here) and b of next (out), which seem to be copies, if they are and may. IRQs off. */
-static bool family_switch(struct task *t, struct task *u, struct perf_ctx *a, struct perf_ctx *b)
+static void place_after_switch(struct perf_cpu *pc, u32 pmus, struct perf_ctx *next)
+{
+	for (; pmus; pmus &= pmus - 1) {
+		u32 i = (u32)__builtin_ctz(pmus);
+		struct perf_cpu_pmu *pp = &pc->pmu[i];
+
+		if (!next || !park_in(pp, next, &next->seats[i]))
+			place_pass(pc, i, next);
+		if (next && unlikely(next->unmet[i]))
+			rotate_go_on(pp, next);
+	}
+	cpu_commit(pc);
+}
+
+static noinline void full_switch(struct perf_cpu *pc, struct perf_ctx *prev, struct perf_ctx *next)
+{
+	u64 now = host_now();
+	u32 pmus = prev ? prev->wanted : 0;	/* now: once it is out, others may change it */
+
+	STAT_INC(switches);
+	if (prev)
+		ctx_out(prev, pc, now);
+	if (next && !ctx_in(next, pc, now))
+		next = NULL;
+	place_after_switch(pc, next ? pmus | next->wanted : pmus, next);
+}
+
+/* a of prev (in here) and b of next (out) seem to be copies: if they are and may, the tasks swap them. */
+static noinline void family_switch(struct perf_cpu *pc, struct task *t, struct task *u, struct perf_ctx *a,
+				   struct perf_ctx *b)
 {
 	struct perf_task *prev = perf_of(t), *next = perf_of(u);
 	bool same;
@@ -53,55 +81,24 @@ static bool family_switch(struct task *t, struct task *u, struct perf_ctx *a, st
 	}
 	host_spin_unlock(&b->lock);
 	host_spin_unlock(&a->lock);
-	return same;
-}
-
-/* Bit per PMU: ctx, which is in here, has groups that want counters of it. */
-static u32 pmus_wanted(const struct perf_ctx *ctx)
-{
-	u32 mask = 0;
-
-	for (u32 i = 0; ctx && i < perf_nr_pmus; i++)
-		mask |= ctx->nr_groups[i] ? 1u << i : 0;
-	return mask;
-}
-
-static void place_after_switch(struct perf_cpu *pc, u32 pmus, struct perf_ctx *next)
-{
-	for (; pmus; pmus &= pmus - 1) {
-		u32 i = (u32)__builtin_ctz(pmus);
-		struct perf_cpu_pmu *pp = &pc->pmu[i];
-
-		if (!next || !park_in(pp, next))
-			place_pass(pc, i, next);
-		if (next && rotate_due(pp, next))
-			rotate_now(pp);
-	}
-	cpu_commit(pc);
-}
-
-static void full_switch(struct perf_cpu *pc, struct perf_ctx *prev, struct perf_ctx *next)
-{
-	u64 now = host_now();
-	u32 pmus = pmus_wanted(prev);	/* now: once it is out, others may change it */
-
-	STAT_INC(switches);
-	if (prev)
-		ctx_out(prev, pc, now);
-	if (next && !ctx_in(next, pc, now))
-		next = NULL;
-	place_after_switch(pc, pmus | pmus_wanted(next), next);
+	if (!same)
+		full_switch(pc, a, b);
 }
 
 /* The events of prev leave, those of next come. a: prev's context, if it was brought in; b: next's. */
 static void exchange(struct perf_cpu *pc, struct task *prev, struct task *next, struct perf_ctx *a,
 		     struct perf_ctx *b)
 {
-	bool copies = a && b && a->clone_id && READ_ONCE(b->clone_id) == a->clone_id;
+	if (a && b && a->clone_id && READ_ONCE(b->clone_id) == a->clone_id)
+		family_switch(pc, prev, next, a, b);
+	else if (likely(pc->online))
+		full_switch(pc, a, b);
+}
 
-	if (unlikely(!pc->online) || (copies && family_switch(prev, next, a, b)))
-		return;
-	full_switch(pc, a, b);
+/* Does an event of this CPU or of the running task record switches? */
+static bool records(const struct perf_cpu *pc)
+{
+	return pc->ctx.nr_switch || (pc->task_ctx && pc->task_ctx->nr_switch);
 }
 
 /* The same, and tell the events that look at switches. */
@@ -113,11 +110,13 @@ static noinline void watched_switch(struct task *prev, struct task *next, bool p
 	if (unlikely(!pc->online))
 		return;
 	perf_sw_event(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, NULL, 0);
-	sideband_switch(pc, prev, next, true, preempt);
+	if (records(pc))
+		sideband_switch(pc, prev, next, true, preempt);
 	b = ctx_of(next);
 	if (pc->task_ctx || b)
 		exchange(pc, prev, next, pc->task_ctx, b);
-	sideband_switch(pc, prev, next, false, preempt);
+	if (records(pc))
+		sideband_switch(pc, prev, next, false, preempt);
 	if (!migrated)
 		return;
 	pc->as = next;

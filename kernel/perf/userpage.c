@@ -14,7 +14,7 @@
  * User access (rdpmc). The counters are open to a task while it runs, has mapped an event that asks for it
  * (config1), perf_user_access is 1, and no counter of this CPU belongs to anybody but the task. The last is
  * Perch's own: on Linux they stay open for whoever runs next, with whatever they count then. All other
- * counters read as 0. userpage_commit, at the end of every operation on a CPU, decides. A program that has
+ * counters read as 0. userpage_access, at the end of every operation on a CPU, decides. A program that has
  * read an index just before the counters were closed traps; the kernel reads 0 for it (perf_user_read_trap),
  * and the sequence lock tells it to look again.
  *
@@ -124,26 +124,32 @@ static void set_access(struct perf_cpu_pmu *pp, struct perf_ctx *ctx)
 {
 	if (!pp->online || !pp->pmu->ops->user_access)
 		return;
-	if (pp->foreign)
+	if (pp->seats->foreign)
 		ctx = NULL;
 	if (pp->user != ctx) {
-		pp->pmu->ops->user_access(pp->pmu, ctx, pp->used);
+		pp->pmu->ops->user_access(pp->pmu, ctx, pp->seats->used);
 		pp->user = ctx;
 		pp->cpu->stale |= STALE_TASK;
 	}
 	pp->cpu->user |= ctx != NULL;
 }
 
-/* The end of an operation on this CPU: who may read the counters, and what the pages say. o. */
-void userpage_commit(struct perf_cpu *pc)
+/* The end of an operation on this CPU: who may read the counters. o. */
+void userpage_access(struct perf_cpu *pc)
 {
 	struct perf_ctx *task = pc->task_ctx;
-	u32 stale;
 
 	pc->user = false;
 	for (u32 i = 0; i < perf_nr_pmus; i++)
 		set_access(&pc->pmu[i], task && task->nr_user && sysctl_user_access() ? task : NULL);
-	stale = pc->stale;
+}
+
+/* Then: what the pages say. o. */
+void userpage_commit(struct perf_cpu *pc)
+{
+	const u32 stale = pc->stale;
+	struct perf_ctx *task = pc->task_ctx;
+
 	pc->stale = 0;
 	if (stale & STALE_TASK && task)
 		update_all(task);

@@ -206,7 +206,7 @@ TEST(close_while_running)	/* H1, S47: root's close stops every copy, everywhere 
 	CHECK_EQ(perf_stats.contexts, 0);
 	CHECK_EQ(perf_switch_users, 0);
 	for (u32 c = 0; c < SIM_CPUS; c++)
-		CHECK(!perf_cpus[c].pmu[0].used);
+		CHECK(!perf_cpus[c].pmu[0].seats->used);
 	(void)t;
 	sim_end();
 }

@@ -603,5 +603,5 @@ void sim_end(void)
 		CHECK_EQ(perf_sw_users[i], 0);
 	for (u32 c = 0; c < SIM_CPUS; c++)
 		for (u32 i = 0; i < perf_nr_pmus; i++)
-			CHECK(!perf_cpus[c].pmu[i].used && list_empty(&perf_cpus[c].pmu[i].active));
+			CHECK(!perf_cpus[c].pmu[i].seats->used && list_empty(&perf_cpus[c].pmu[i].seats->active));
 }

@@ -30,6 +30,7 @@
 
 static u32 nr_counters;			/* event counters, without the cycle counter */
 static bool long_counters;		/* event counters are 64 bits wide */
+static u64 event_counter_mask;		/* the bits that they have */
 static u64 pmcr_base;			/* PMCR without E */
 
 /* What the registers of each CPU hold; only that CPU uses it, IRQs off. */
@@ -43,6 +44,7 @@ void pmuv3_set_hardware(u32 nr_event_counters, bool is_long)
 {
 	nr_counters = nr_event_counters;
 	long_counters = is_long;
+	event_counter_mask = is_long ? UINT64_MAX : UINT32_MAX;
 }
 
 static bool is_chained(const struct perf_hw *hw, u32 counter)
@@ -159,7 +161,7 @@ static int pmuv3_choose(const struct pmu *pmu, const struct perf_hw *hw, u64 fre
 
 /*
  * A user-space reader is told the width and sign-extends; Linux shows it 32 bits for an ordinary event
- * on any counter, so the cycle counter is used as if it had 32 then (see bias).
+ * on any counter, so the cycle counter is used as if it had 32 then.
  */
 static bool is_biased(const struct perf_hw *hw, int counter)
 {
@@ -176,29 +178,8 @@ static u8 pmuv3_width(const struct pmu *pmu, const struct perf_hw *hw, int count
 	return hw->flags & PERF_HW_WIDE ? 64 : 32;
 }
 
-/* A counter that is wider than what we say of it gets ones above, so that it overflows when the part
- * we look at does. */
-static u64 bias(const struct perf_hw *hw, u64 v)
-{
-	bool wide_register = hw->counter == PMU_CYCLE_COUNTER || long_counters;
-
-	return wide_register && hw->width == 32 ? v | 0xffffffff00000000ULL : v;
-}
-
-static void write_value(const struct perf_hw *hw, u64 v)
-{
-	u32 n = (u32)hw->counter;
-
-	if (unlikely(is_chained(hw, n))) {
-		pmu_write_counter(n - 1, v & 0xffffffff);
-		pmu_write_counter(n, v >> 32);
-	} else {
-		pmu_write_counter(n, bias(hw, v));
-	}
-}
-
 /* The low half may wrap between the two reads of a running pair: read the high half until it agrees. */
-static u64 read_pair(u32 odd)
+static noinline u64 read_pair(u32 odd)
 {
 	u64 hi, lo;
 
@@ -209,22 +190,55 @@ static u64 read_pair(u32 odd)
 	return hi << 32 | (lo & 0xffffffff);
 }
 
-static u64 read_value(const struct perf_hw *hw)
+static inline u64 read_value(const struct perf_hw *hw)
 {
 	u32 n = (u32)hw->counter;
 
 	return unlikely(is_chained(hw, n)) ? read_pair(n) : pmu_read_counter(n);
 }
 
-/* Another task's event on this counter is often the same. */
-static void set_type(u32 n, u64 type)
+/* The upper half of a register of 32 bits is to be written as 0. */
+static inline void write_single(u32 n, u64 v)
 {
-	u64 *now = &enabled[cpu_id()].type[n];
+	pmu_write_counter(n, n == PMU_CYCLE_COUNTER ? v : v & event_counter_mask);
+}
 
-	if (*now == type)
-		return;
-	*now = type;
+static noinline void write_pair(u32 odd, u64 v)
+{
+	write_single(odd - 1, v);
+	write_single(odd, v >> 32);
+}
+
+static inline void write_value(const struct perf_hw *hw, u64 v)
+{
+	u32 n = (u32)hw->counter;
+
+	if (unlikely(is_chained(hw, n)))
+		write_pair(n, v);
+	else
+		write_single(n, v);
+}
+
+static noinline void write_type(u32 n, u64 type)
+{
+	enabled[cpu_id()].type[n] = type;
 	pmu_write_type(n, type);
+}
+
+/* Another task's event on this counter is often the same. */
+static inline void set_type(u32 n, u64 type)
+{
+	if (unlikely(enabled[cpu_id()].type[n] != type))
+		write_type(n, type);
+}
+
+static noinline void program_pair(const struct perf_hw *hw, u64 start)
+{
+	u32 odd = (u32)hw->counter;
+
+	set_type(odd - 1, hw->config);
+	set_type(odd, (hw->config & ~(PMEVTYPER_EVENT | PMEVTYPER_TH | PMEVTYPER_TC)) | EVT_CHAIN);
+	write_pair(odd, start);
 }
 
 static void pmuv3_program(struct pmu *pmu, struct perf_hw *hw, u64 start)
@@ -232,12 +246,11 @@ static void pmuv3_program(struct pmu *pmu, struct perf_hw *hw, u64 start)
 	u32 n = (u32)hw->counter;
 
 	if (unlikely(is_chained(hw, n))) {
-		set_type(n - 1, hw->config);
-		set_type(n, (hw->config & ~(PMEVTYPER_EVENT | PMEVTYPER_TH | PMEVTYPER_TC)) | EVT_CHAIN);
-	} else {
-		set_type(n, hw->config);
+		program_pair(hw, start);
+		return;
 	}
-	write_value(hw, start);
+	set_type(n, hw->config);
+	write_single(n, start);
 }
 
 static u64 pmuv3_stop(struct pmu *pmu, struct perf_hw *hw)
