@@ -88,6 +88,11 @@ void pte_set(pte *p, pte v)
 		dsb(ishst);
 }
 
+void pgt_publish(void)
+{
+	dsb(ishst);
+}
+
 static u64 *new_table(struct pgtable *t)
 {
 	struct page *p = alloc_zpage();
@@ -187,19 +192,11 @@ pte *pgt_entry(struct pgtable *t, uaddr va, bool alloc)
 
 struct walk {
 	uaddr start, end;
-	void (*fn)(pte *p, uaddr va, void *arg);
+	pgt_run_fn *fn;
 	void *arg;
 };
 
 static void walk_table(const struct walk *w, u64 *table, int level, uaddr base);
-
-/* The last level: entries [e, end), the first of which is va's. */
-static void walk_entries(const struct walk *w, u64 *e, u64 *end, uaddr va)
-{
-	for (; e < end; e++, va += PAGE_SIZE)
-		if (pte_present(*e))
-			w->fn(e, va, w->arg);
-}
 
 static void walk_tables(const struct walk *w, u64 *e, u64 *end, int level, uaddr va)
 {
@@ -208,7 +205,8 @@ static void walk_tables(const struct walk *w, u64 *e, u64 *end, int level, uaddr
 			walk_table(w, table_of(*e), level + 1, va);
 }
 
-/* One table, which covers addresses from base on: its groups that are in use and touch [start, end). */
+/* One table, which covers addresses from base on: its groups that are in use and touch [start, end), neighbours
+ * together. */
 static void walk_table(const struct walk *w, u64 *table, int level, uaddr base)
 {
 	u32 shift = level_shift(level);
@@ -216,19 +214,20 @@ static void walk_table(const struct walk *w, u64 *table, int level, uaddr base)
 	u64 last = min((w->end - 1 - base) >> shift, (u64)ENTRIES - 1);
 	u64 used = READ_ONCE(virt_to_page(table)->used) & groups(first, last);
 
-	for (; used; used &= used - 1) {
-		u64 g = (u64)__builtin_ctzll(used) * GROUP;
-		u64 from = max(g, first), to = min(g + GROUP, last + 1);
+	while (used) {
+		u64 above = used & (used + (used & -used));	/* all but the lowest run of ones */
+		u64 from = max((u64)__builtin_ctzll(used) * GROUP, first);
+		u64 to = min((64 - (u64)__builtin_clzll(used ^ above)) * GROUP, last + 1);
 
 		if (level == LEVELS - 1)
-			walk_entries(w, table + from, table + to, base + (from << shift));
+			w->fn(table + from, table + to, base + (from << shift), w->arg);
 		else
 			walk_tables(w, table + from, table + to, level, base + (from << shift));
+		used = above;
 	}
 }
 
-void pgt_walk(struct pgtable *t, uaddr start, uaddr end,
-	      void (*fn)(pte *p, uaddr va, void *arg), void *arg)
+void pgt_walk_runs(struct pgtable *t, uaddr start, uaddr end, pgt_run_fn *fn, void *arg)
 {
 	struct walk w = { start, end, fn, arg };
 	u64 *e;
@@ -242,6 +241,28 @@ void pgt_walk(struct pgtable *t, uaddr start, uaddr end,
 	e = pgt_entry(t, start, false);
 	if (e)
 		walk_table(&w, (u64 *)((u64)e & PAGE_MASK), LEVELS - 1, ALIGN_DOWN(start, 1UL << level_shift(LEVELS - 2)));
+}
+
+struct each {
+	void (*fn)(pte *p, uaddr va, void *arg);
+	void *arg;
+};
+
+static void each_present(pte *p, pte *end, uaddr va, void *arg)
+{
+	const struct each *each = arg;
+
+	for (; p < end; p++, va += PAGE_SIZE)
+		if (pte_present(*p))
+			each->fn(p, va, each->arg);
+}
+
+void pgt_walk(struct pgtable *t, uaddr start, uaddr end,
+	      void (*fn)(pte *p, uaddr va, void *arg), void *arg)
+{
+	struct each each = { fn, arg };
+
+	pgt_walk_runs(t, start, end, each_present, &each);
 }
 
 /* --- TLB and caches ---------------------------------------------------------------------- */

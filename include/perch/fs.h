@@ -305,8 +305,8 @@ struct dentry *dentry_root(struct super *sb, struct inode *i);	/* takes over i; 
 /* The regular-file page cache of tmpfs: page at index with a reference; create: zero page if absent,
  * or ERR_PTR(-ENOMEM, -ENOSPC); else NULL if absent. */
 struct page *tmpfs_page(struct inode *i, u64 index, bool create);
-/* The existing ones among index..index+n-1 (n <= 64) whose bit in want is set, with references; else NULL. */
-void tmpfs_pages(struct inode *i, u64 index, u32 n, u64 want, struct page **pages);
+/* Show fn those among index..index+n-1 that may exist. */
+void tmpfs_runs(struct inode *i, u64 index, u32 n, page_run_fn *fn, void *arg);
 
 struct kstat { u64 dev, ino, rdev, size, blocks; u32 mode, nlink, uid, gid, blksize; s64 atime, mtime, ctime, btime; };
 void generic_getattr(struct inode *i, struct kstat *st);

@@ -69,10 +69,9 @@ struct vma_ops {
 	 * will be mapped writable in a shared area. ERR_PTR(-EFAULT) gives SIGBUS, -ENOMEM the OOM
 	 * path. mm->lock held: may sleep, for memory or a device, but takes no sleeping lock. NULL ops->fault: anonymous memory. */
 	struct page *(*fault)(struct vma *v, u64 pgoff, bool write);
-	/* Optional. The pages that exist already among pgoff..pgoff+n-1 (n <= 64) and are asked for by a
-	 * bit in want, with a reference each, into pages[]; NULL for all others. Never allocates. With it a
+	/* Optional. Shows fn the pages that exist already among pgoff..pgoff+n-1. Never allocates. With it a
 	 * read fault maps the pages around it as well, as Linux does. */
-	void (*cached)(struct vma *v, u64 pgoff, u32 n, u64 want, struct page **pages);
+	void (*cached)(struct vma *v, u64 pgoff, u32 n, page_run_fn *fn, void *arg);
 	const char *(*name)(struct vma *v);	/* for /proc/PID/maps, e.g. "[vdso]"; optional */
 };
 

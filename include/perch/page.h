@@ -13,10 +13,15 @@
 
 struct inode;
 struct page {
-	refcount refs;		/* 0: free. Mappings and page caches each hold one */
 	union {
-		u32 mapcount;	/* user page-table entries that map it (atomic) */
-		u32 slab_used;	/* kmalloc private: objects not on slab_free */
+		struct {
+			refcount refs;	/* 0: free. Mappings and page caches each hold one */
+			union {
+				u32 mapcount;	/* user page-table entries that map it (atomic) */
+				u32 slab_used;	/* kmalloc private: objects not on slab_free */
+			};
+		};
+		u64 owners;	/* both as one number, for page_map */
 	};
 	u8 order;		/* of the block this page heads (free or allocated) */
 	u8 flags;		/* PG_x; atomic_or/atomic_and once others know the page */
@@ -84,6 +89,26 @@ static inline void page_put(struct page *p)
 		page_free_last(p);
 }
 
+/* An entry of a page table and the reference it holds come and go together: one atomic step for both counts. */
+#define PAGE_MAPPING	(1UL << 32 | 1)
+/* The page has an owner who stays while this runs. */
+static inline void page_map(struct page *p)
+{
+	u32 refs = (u32)__atomic_fetch_add(&p->owners, PAGE_MAPPING, __ATOMIC_RELAXED);
+
+	if (unlikely(refs - 1 >= REF_MAX))
+		panic("page %p: mapped with %d references", (void *)p, (int)refs);
+}
+static inline void page_unmap(struct page *p)
+{
+	int refs = (int)atomic_sub_return(&p->owners, PAGE_MAPPING);
+
+	if (unlikely(refs < 0))
+		panic("page %p: unmapped once too often", (void *)p);
+	if (unlikely(!refs))
+		page_free_last(p);
+}
+
 /* Small objects, 16-byte aligned (power-of-two sizes >= 16 are size-aligned). Sizes above half a
  * page come from whole pages. Any context. kfree(NULL) is fine. */
 void *kmalloc(size_t size);
@@ -102,6 +127,12 @@ size_t ksize(const void *p);
 void *kmalloc_slot(const void *p, u32 *size);	/* for reports: the slot of a PG_SLAB page that p points into */
 char *kstrdup(const char *s);
 __printf(1, 2) char *kasprintf(const char *fmt, ...);
+
+/*
+ * Looks at pages of a file: pages[0..n) are those first, first + 1... behind the index that was asked for, NULL where
+ * there is none. A spinlock of the file is held, so they stay; fn does not sleep and takes no lock but pt_lock.
+ */
+typedef void page_run_fn(void *arg, u32 first, struct page *const *pages, u32 n);
 
 struct mem_stats {
 	u64 total_pages, free_pages, slab_pages, anon_pages, shmem_pages, pagetable_pages, stack_pages;

@@ -48,32 +48,25 @@ static u64 capacity(u32 height)
 
 /* --- lookup and insertion ------------------------------------------------------------------ */
 
-/* The slots of index and those that follow it, *n of them; NULL: no page there. */
-static void **find_slots(struct inode *i, u64 index, u32 *n)
+/* The slot of index, followed by those of the other pages of its node; NULL: no page of the node exists. */
+static void **find_slot(struct inode *i, u64 index)
 {
 	u32 h = root_height(i->pages);
 	void **slot = &i->pages;
-	struct node *node;
 
-	*n = 1;
 	if (index >= capacity(h))
 		return NULL;
-	for (node = root_node(i->pages); h; node = *slot) {
-		u32 k;
-
+	for (struct node *node = root_node(i->pages); h; node = *slot) {
 		if (!node)
 			return NULL;
-		k = index >> (--h * SLOT_BITS) & (SLOTS - 1);
-		slot = &node->slot[k];
-		*n = SLOTS - k;
+		slot = &node->slot[index >> (--h * SLOT_BITS) & (SLOTS - 1)];
 	}
 	return slot;
 }
 
 static struct page *find_locked(struct inode *i, u64 index)
 {
-	u32 n;
-	void **slot = find_slots(i, index, &n);
+	void **slot = find_slot(i, index);
 
 	return slot ? *slot : NULL;
 }
@@ -210,20 +203,17 @@ struct page *tmpfs_page(struct inode *i, u64 index, bool create)
 	return p || !err ? p : ERR_PTR(err);
 }
 
-void tmpfs_pages(struct inode *i, u64 index, u32 n, u64 want, struct page **pages)
+void tmpfs_runs(struct inode *i, u64 index, u32 n, page_run_fn *fn, void *arg)
 {
-	void **slot = NULL;
-	u32 here = 0;		/* of which slots are left in this node */
+	u32 here;
 
 	spin_lock(&i->pages_lock);
-	for (u32 k = 0; k < n; k++, here--) {
-		if (!here)
-			slot = find_slots(i, index + k, &here);
-		pages[k] = slot && want & BIT(k) ? *slot : NULL;
-		if (pages[k])
-			page_get(pages[k]);
+	for (u32 k = 0; k < n; k += here) {
+		void **slot = find_slot(i, index + k);
+
+		here = root_is_node(i->pages) ? min(n - k, (u32)(SLOTS - ((index + k) & (SLOTS - 1)))) : 1;
 		if (slot)
-			slot++;
+			fn(arg, k, (struct page *const *)slot, here);
 	}
 	spin_unlock(&i->pages_lock);
 }

@@ -83,9 +83,8 @@ static void count_mapped(struct mm *mm, struct page *page)
 
 static void count_unmapped(struct mm *mm, struct page *page)
 {
-	atomic_dec(&page->mapcount);
 	atomic_dec(&mm->rss[page_kind(page)]);
-	page_put(page);
+	page_unmap(page);
 }
 
 static struct page *anon_page(void)
@@ -165,56 +164,59 @@ static int fault_private_write(struct vma *v, uaddr va, pte *p)
 	return 0;
 }
 
-/* Entries q[0..n) for the pages of one file that are not NULL; takes over the references. */
-static void set_around(struct vma *v, pte *q, struct page **pages, u32 n, bool write)
+/* What a fault maps of a file beside its own page, and that page if it exists. */
+struct around {
+	struct vma *v;
+	pte *first;		/* where the first page's entry is or comes */
+	pte base;		/* what the entries have in common */
+};
+
+/*
+ * Entries for those of pages[0..n) that exist and have none. Whoever takes a page out of the file does so under the
+ * lock that our caller holds, and only then looks for entries: it finds these.
+ */
+static void map_run(void *arg, u32 first, struct page *const *pages, u32 n)
 {
-	pte base = entry_base(v, write);
+	struct around *a = arg;
+	struct mm *mm = a->v->mm;
+	bool exec = a->v->flags & VM_EXEC;
+	pte base = a->base;
 	struct page *some = NULL;
 	s64 mapped = 0;
 
-	for (u32 i = 0; i < n && v->flags & VM_EXEC; i++)
-		if (pages[i])
-			sync_instructions(pages[i]);
-	smp_wmb();
-	spin_lock(&v->mm->pt_lock);
-	for (u32 i = 0; i < n; i++) {
-		struct page *page = pages[i];
+	spin_lock(&mm->pt_lock);
+	for (pte *q = a->first + first, *end = q + n; q < end; q++, pages++) {
+		struct page *page = *pages;
 
-		if (!page)
+		if (!page || READ_ONCE(*q))
 			continue;
-		atomic_inc(&page->mapcount);
-		WRITE_ONCE(q[i], base | page_to_phys(page));
+		if (exec)
+			sync_instructions(page);
+		page_map(page);
+		WRITE_ONCE(*q, base | page_to_phys(page));
 		some = page;
 		mapped++;
 	}
 	if (some)
-		atomic_add(&v->mm->rss[page_kind(some)], mapped);	/* all are of one kind */
-	spin_unlock(&v->mm->pt_lock);
+		atomic_add(&mm->rss[page_kind(some)], mapped);	/* all are of one kind */
+	spin_unlock(&mm->pt_lock);
 }
 
 /*
- * Map what exists of the aligned 64 KiB around va, within the area and va's table, except va's own page:
- * that is returned (with a reference), NULL if it does not exist yet. p: va's entry.
+ * Map what exists of the aligned 64 KiB around va, within the area and va's table. p: va's entry. True if that
+ * is there now.
  */
-static struct page *fault_around(struct vma *v, uaddr va, pte *p, bool write)
+static bool fault_around(struct vma *v, uaddr va, pte *p, bool write)
 {
 	u32 slot = ((u64)p & ~PAGE_MASK) / sizeof(*p), first = slot & ~(AROUND - 1);
 	u32 below = min((va - v->start) >> PAGE_SHIFT, (u64)(slot - first));
 	u32 above = min((v->end - va) >> PAGE_SHIFT, (u64)(AROUND - (slot - first)));
-	struct page *pages[AROUND], *mine;
-	u32 n = below + above;
-	pte *q = p - below;
-	u64 want = 0;
+	struct around a = { v, p - below, entry_base(v, write) };
 
-	for (u32 i = 0; i < n; i++)
-		if (!READ_ONCE(q[i]))
-			want |= BIT(i);
-	v->ops->cached(v, vma_pgoff(v, va) - below, n, want, pages);
-	mine = pages[below];
-	pages[below] = NULL;
-	pgt_mark(q, n);
-	set_around(v, q, pages, n, write);
-	return mine;
+	pgt_mark(a.first, below + above);
+	v->ops->cached(v, vma_pgoff(v, va) - below, below + above, map_run, &a);
+	pgt_publish();
+	return READ_ONCE(*p);
 }
 
 static int map_pfn(struct vma *v, uaddr va, pte *p, bool writable)
@@ -228,25 +230,31 @@ static int map_pfn(struct vma *v, uaddr va, pte *p, bool writable)
 	return 0;
 }
 
+/* One page of a file, made if it does not exist yet. */
+static int map_file_page(struct vma *v, uaddr va, pte *p, bool write)
+{
+	u32 seq = v->file ? rmap_seq(v) : 0;
+	struct page *page = file_page(v, va, write);
+
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	set_file(v, p, page, write);
+	if (unlikely(v->file && rmap_seq(v) != seq))
+		mm_zap_file_pages(v->mm, v->start, v->end);	/* perhaps truncated: fault again */
+	return 0;
+}
+
 static int fault_file(struct vma *v, uaddr va, pte *p, bool write)
 {
 	bool writable = (v->flags & VM_SHARED) && (v->flags & VM_WRITE);
-	u32 seq = v->file ? rmap_seq(v) : 0;
-	struct page *page = NULL;
 
 	if (v->flags & VM_PFNMAP)
 		return map_pfn(v, va, p, write && writable);	/* not all of it need be writable */
 	if (write && !(v->flags & VM_SHARED))
 		return fault_private_write(v, va, p);
-	if (!write && v->ops->cached)
-		page = fault_around(v, va, p, writable);
-	if (!page)
-		page = file_page(v, va, writable);
-	if (!IS_ERR(page))
-		set_file(v, p, page, writable);
-	if (unlikely(v->file && rmap_seq(v) != seq))
-		mm_zap_file_pages(v->mm, v->start, v->end);	/* perhaps truncated: fault again */
-	return IS_ERR(page) ? PTR_ERR(page) : 0;
+	if (!write && v->ops->cached && fault_around(v, va, p, writable))
+		return 0;
+	return map_file_page(v, va, p, writable);
 }
 
 /* --- writes to read-only entries ------------------------------------------------------------------------ */

@@ -64,8 +64,7 @@ static void copy_entry(pte *p, uaddr va, void *arg)
 	}
 	if (!pte_special(old)) {
 		page = phys_to_page(pte_phys(old));
-		page_get(page);
-		atomic_inc(&page->mapcount);
+		page_map(page);
 		c->count[page_kind(page)]++;
 	}
 	WRITE_ONCE(*q, old);	/* the flush at the end orders it */

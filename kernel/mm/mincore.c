@@ -12,19 +12,21 @@
 #define MS_INVALIDATE	2
 #define MS_SYNC		4
 
+static void see_page(void *arg, u32 first, struct page *const *pages, u32 n)
+{
+	*(bool *)arg = pages[0];
+}
+
 static bool resident(struct vma *v, uaddr va)
 {
 	pte *p = pgt_entry(&v->mm->pgt, va, false);
-	struct page *page;
+	bool cached = false;
 
 	if (p && pte_present(*p))
 		return true;
-	if (!v->ops || !v->ops->cached)
-		return false;
-	v->ops->cached(v, vma_pgoff(v, va), 1, 1, &page);
-	if (page)
-		page_put(page);
-	return page;
+	if (v->ops && v->ops->cached)
+		v->ops->cached(v, vma_pgoff(v, va), 1, see_page, &cached);
+	return cached;
 }
 
 /* One byte per page of [start, start+n pages) into vec. 0 or -ENOMEM at a hole. */

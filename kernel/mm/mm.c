@@ -125,9 +125,6 @@ static void unmap_everything(struct mm *mm)
 		vma_discard(mm, v);
 	}
 	mm->nr_vmas = 0;
-	WARN_ONCE(mm->rss_anon || mm->rss_file || mm->rss_shmem,
-		  "mm: pages left behind: anon %ld file %ld shmem %ld\n", mm->rss_anon,
-		  mm->rss_file, mm->rss_shmem);
 	mm_unlock(mm);
 }
 

@@ -26,13 +26,14 @@ static struct page *tmpfs_fault(struct vma *v, u64 pgoff, bool write)
 	return IS_ERR(p) && PTR_ERR(p) != -ENOMEM ? ERR_PTR(-EFAULT) : p;	/* full: SIGBUS */
 }
 
-static void tmpfs_cached(struct vma *v, u64 pgoff, u32 n, u64 want, struct page **pages)
+/* Also behind the end of the file there may be pages: not for mappings. */
+static void tmpfs_cached(struct vma *v, u64 pgoff, u32 n, page_run_fn *fn, void *arg)
 {
 	struct inode *i = v->file->inode;
+	u64 end = DIV_ROUND_UP((u64)READ_ONCE(i->size), PAGE_SIZE);
 
-	for (u32 k = n; k-- && beyond_end(i, pgoff + k); )
-		want &= ~BIT(k);
-	tmpfs_pages(i, pgoff, n, want, pages);
+	if (pgoff < end)
+		tmpfs_runs(i, pgoff, min((u64)n, end - pgoff), fn, arg);
 }
 
 static const struct vma_ops tmpfs_vma_ops = {

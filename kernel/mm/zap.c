@@ -4,8 +4,8 @@
  *
  * While other threads may run on the table, a page must not be reused before the TLBs have
  * forgotten it: entries are cleared first, then one flush covers a batch, then the batch's
- * references are dropped. An address space that is going away needs no flushes: no user code will
- * run on it, and pgt_free flushes its ASID before that is used again.
+ * references are dropped. An address space that is going away needs no flushes and no batches: no user
+ * code will run on it, and pgt_free flushes its ASID before that is used again.
  */
 #include <perch/mm.h>
 #include <perch/sched.h>
@@ -31,7 +31,7 @@ static void zap_settle(struct zap *z)
 			tlb_flush_range(&z->mm->pgt, z->first, z->last);
 	}
 	for (u32 i = 0; i < z->n; i++)
-		page_put(z->page[i]);
+		page_unmap(z->page[i]);
 	z->n = 0;
 	z->last = 0;
 }
@@ -39,7 +39,6 @@ static void zap_settle(struct zap *z)
 /* Remember the page of an entry that is gone. */
 static inline void zap_page(struct zap *z, struct page *page)
 {
-	atomic_dec(&page->mapcount);
 	z->count[page_kind(page)]++;
 	z->page[z->n++] = page;
 	if (unlikely(z->n == BATCH))
@@ -63,16 +62,6 @@ static void zap_file_entry(pte *p, uaddr va, void *arg)
 {
 	if (pte_special(*p) || !(phys_to_page(pte_phys(*p))->flags & PG_ANON))
 		zap_entry(p, va, arg);
-}
-
-/* Nobody runs on the table: there is nothing to flush. */
-static void zap_dead_entry(pte *p, uaddr va, void *arg)
-{
-	pte old = *p;
-
-	WRITE_ONCE(*p, 0);
-	if (!pte_special(old))
-		zap_page(arg, phys_to_page(pte_phys(old)));
 }
 
 typedef void zap_fn(pte *p, uaddr va, void *arg);
@@ -128,12 +117,36 @@ void mm_zap_file_pages(struct mm *mm, uaddr start, uaddr end)
 	zap_range(mm, start, end, zap_file_entry);
 }
 
+/* --- all of an address space that nobody runs on --- */
+
+/* arg: number of pages taken out. */
+static void zap_dead_run(pte *p, pte *end, uaddr va, void *arg)
+{
+	s64 n = 0;
+
+	for (; p < end; p++) {
+		pte old = *p;
+
+		if (!pte_present(old))
+			continue;
+		WRITE_ONCE(*p, 0);
+		if (pte_special(old))
+			continue;
+		page_unmap(phys_to_page(pte_phys(old)));
+		n++;
+	}
+	*(s64 *)arg += n;
+}
+
 /* One walk over all tables costs less than one for each area. */
 void mm_zap_all(struct mm *mm)
 {
-	struct zap z;
+	s64 n = 0;
 
-	zap_init(&z, mm);
-	zap_chunk(&z, 0, USER_MAX, zap_dead_entry);
-	zap_uncount(&z);
+	spin_lock(&mm->pt_lock);
+	pgt_walk_runs(&mm->pgt, 0, USER_MAX, zap_dead_run, &n);
+	spin_unlock(&mm->pt_lock);
+	WARN_ONCE(n != mm->rss_anon + mm->rss_file + mm->rss_shmem,
+		  "mm: %ld pages mapped, but counted anon %ld file %ld shmem %ld\n", n, mm->rss_anon,
+		  mm->rss_file, mm->rss_shmem);
 }

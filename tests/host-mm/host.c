@@ -141,10 +141,17 @@ struct page *tmpfs_page(struct inode *i, u64 index, bool create)
 	return f->page[index];
 }
 
-void tmpfs_pages(struct inode *i, u64 index, u32 n, u64 want, struct page **pages)
+/* In two runs, as if there were two nodes. */
+void tmpfs_runs(struct inode *i, u64 index, u32 n, page_run_fn *fn, void *arg)
 {
-	for (u32 k = 0; k < n; k++)
-		pages[k] = want & BIT(k) ? tmpfs_page(i, index + k, false) : NULL;
+	struct host_file *f = container_of(i, struct host_file, i);
+	u32 some = (u32)rnd(n + 1);
+
+	CHECK(index + n <= FILE_PAGES);
+	if (some)
+		fn(arg, 0, f->page + index, some);
+	if (some < n)
+		fn(arg, some, f->page + index + some, n - some);
 }
 
 static void drop_pages(struct host_file *f, u64 first, u64 last)

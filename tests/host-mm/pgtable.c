@@ -79,24 +79,40 @@ void pgt_mark(pte *first, u32 n)
 		virt_to_page(first)->used |= BIT(i / 8);
 }
 
-static void walk(u64 *table, int level, uaddr base, uaddr start, uaddr end,
-		 void (*fn)(pte *p, uaddr va, void *arg), void *arg)
+static void walk(u64 *table, int level, uaddr base, uaddr start, uaddr end, pgt_run_fn *fn, void *arg)
 {
 	u64 span = 1UL << (39 - 9 * level);
 
 	for (u64 i = 0; i < 512; i++, base += span) {
-		if (!table[i] || base + span <= start || base >= end)
+		if (base + span <= start || base >= end)
 			continue;
-		if (level < 3)
+		if (level < 3 && table[i])
 			walk((u64 *)table[i], level + 1, base, start, end, fn, arg);
-		else if (pte_present(table[i]) && virt_to_page(table)->used & BIT(i / 8))
-			fn(&table[i], base, arg);
+		else if (level == 3 && virt_to_page(table)->used & BIT(i / 8))
+			fn(&table[i], &table[i + 1], base, arg);
 	}
+}
+
+void pgt_walk_runs(struct pgtable *t, uaddr start, uaddr end, pgt_run_fn *fn, void *arg)
+{
+	walk(t->root, 0, 0, start, end, fn, arg);
+}
+
+struct each { void (*fn)(pte *p, uaddr va, void *arg); void *arg; };
+
+static void each_present(pte *p, pte *end, uaddr va, void *arg)
+{
+	struct each *e = arg;
+
+	if (pte_present(*p))
+		e->fn(p, va, e->arg);
 }
 
 void pgt_walk(struct pgtable *t, uaddr start, uaddr end, void (*fn)(pte *p, uaddr va, void *arg), void *arg)
 {
-	walk(t->root, 0, 0, start, end, fn, arg);
+	struct each e = { fn, arg };
+
+	pgt_walk_runs(t, start, end, each_present, &e);
 }
 
 pte pte_make(paddr pa, u32 prot)
@@ -106,6 +122,7 @@ pte pte_make(paddr pa, u32 prot)
 }
 
 void pte_set(pte *p, pte v) { *p = v; }
+void pgt_publish(void) { }
 void icache_sync(void *p, size_t n) { }
 
 /* --- the TLB --------------------------------------------------------------------------------------- */

@@ -44,19 +44,24 @@ static inline pte pte_wrprotect(pte p) { return p | PTE_RDONLY; }
 
 /* 0 or -ENOMEM. */
 int pgt_init(struct pgtable *t);
-/* Free the tables; every entry has been unmapped. Flushes the ASID. */
+/* Free the tables; every entry has been unmapped, is 0. Flushes the ASID. */
 void pgt_free(struct pgtable *t);
 /* The entry for va, or NULL: with alloc, missing tables are made (NULL: out of memory). */
 pte *pgt_entry(struct pgtable *t, uaddr va, bool alloc);
 /* Entries [first, first + n), all of one table, will be written, too: walks look where pgt_entry (alloc) or
  * this has been asked. mm->lock held. */
 void pgt_mark(pte *first, u32 n);
+/* Entries that were stored with WRITE_ONCE so far are seen by the table walkers from here on. */
+void pgt_publish(void);
 /* Store an entry and order it before later accesses (DSB ISHST + ISB where needed). After writing
  * an executable page's contents the caller must have used icache_sync. */
 void pte_set(pte *p, pte v);
 /* Call fn for each present entry in [start, end), skipping absent tables quickly. */
 void pgt_walk(struct pgtable *t, uaddr start, uaddr end,
 	      void (*fn)(pte *p, uaddr va, void *arg), void *arg);
+/* The same for who looks at entries itself: fn gets [p, end), the first of which is va's; any may be absent. */
+typedef void pgt_run_fn(pte *p, pte *end, uaddr va, void *arg);
+void pgt_walk_runs(struct pgtable *t, uaddr start, uaddr end, pgt_run_fn *fn, void *arg);
 
 void tlb_flush_page(struct pgtable *t, uaddr va);
 void tlb_flush_range(struct pgtable *t, uaddr start, uaddr end);
