@@ -128,6 +128,19 @@ int pgt_init(struct pgtable *t)
 	return 0;
 }
 
+/* What was used is zeroed again, which costs less than to zero a whole page for the next table. */
+static void free_table(struct page *p)
+{
+	u64 *table = page_address(p);
+
+	for (u64 used = p->used; used; used &= used - 1) {
+		u64 *e = table + (u64)__builtin_ctzll(used) * GROUP;
+
+		e[0] = e[1] = e[2] = e[3] = e[4] = e[5] = e[6] = e[7] = 0;
+	}
+	free_zpage(p);
+}
+
 void pgt_free(struct pgtable *t)
 {
 	struct page *p, *next;
@@ -136,7 +149,7 @@ void pgt_free(struct pgtable *t)
 	 * reused. */
 	tlb_flush_all(t);
 	list_for_each_safe(p, next, &t->tables, node)
-		free_pages(p, 0);
+		free_table(p);
 	atomic_sub(&mem_stats.pagetable_pages, t->nr_tables);
 	asid_free(t->asid);
 	t->root = NULL;

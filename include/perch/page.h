@@ -78,8 +78,9 @@ struct page *alloc_pages(unsigned order);
 struct page *alloc_zpages(unsigned order);
 struct page *alloc_page_user(void);	/* one page, not zeroed */
 void free_pages(struct page *p, unsigned order);	/* ignores refs */
+void free_zpage(struct page *p);	/* one page that contains only zeros: alloc_zpage is glad to have it */
 static inline struct page *alloc_page(void) { return alloc_pages(0); }
-static inline struct page *alloc_zpage(void) { return alloc_zpages(0); }
+struct page *alloc_zpage(void);
 /* Reference-counted single pages: the last put frees. */
 static inline void page_get(struct page *p) { ref_get(&p->refs); }
 void page_free_last(struct page *p);

@@ -7,7 +7,8 @@
  * as that is free and whole, too.
  *
  * Most traffic is single pages, so each CPU keeps up to HOT_MAX of them: taking one needs no
- * lock, only interrupts off (the kernel is not preemptible). Pages in stock are not counted free.
+ * lock, only interrupts off (the kernel is not preemptible). A few more are known to be zero: page tables
+ * that were used and cleared again. Pages in stock are not counted free.
  *
  * The last pages belong to the kernel: alloc_page_user fails while fewer than mem_reserve() are
  * free, so page tables, task structures and the way out of a killed process still find memory.
@@ -24,6 +25,7 @@
 #define MAX_ORDER	10
 #define HOT_MAX		32
 #define HOT_BATCH	16	/* a power of two, at most half of HOT_MAX */
+#define ZERO_MAX	16	/* two processes' tables */
 
 struct page *mem_map;
 u64 page_zero;
@@ -38,6 +40,8 @@ static struct {
 static struct hot_pages {
 	u32 n;				/* own CPU, IRQs off */
 	struct page *page[HOT_MAX];
+	u32 nr_zero;			/* the same */
+	struct page *zero[ZERO_MAX];
 } __aligned(64) hot[NR_CPUS];
 
 static u64 reserve;		/* immutable after mem_init */
@@ -187,15 +191,53 @@ static void hot_free(struct page *p)
 	irq_restore(flags);
 }
 
+static struct page *zero_take(void)
+{
+	u64 flags = irq_save();
+	struct hot_pages *h = &hot[cpu_id()];
+	struct page *p = h->nr_zero ? h->zero[--h->nr_zero] : NULL;
+
+	irq_restore(flags);
+	return p;
+}
+
+/* False: there are enough of them. */
+static bool zero_put(struct page *p)
+{
+	u64 flags = irq_save();
+	struct hot_pages *h = &hot[cpu_id()];
+	bool room = h->nr_zero < ZERO_MAX;
+
+	if (room)
+		h->zero[h->nr_zero++] = p;
+	irq_restore(flags);
+	return room;
+}
+
 void mem_drain(void)
 {
 	u64 flags = irq_save();
+	struct hot_pages *h = &hot[cpu_id()];
+	struct page *p;
 
-	hot_spill(&hot[cpu_id()], 0);
+	while ((p = zero_take()))
+		hot_free(p);
+	hot_spill(h, 0);
 	irq_restore(flags);
 }
 
 /* --- the interface -------------------------------------------------------------------------------- */
+
+static struct page *page_new(struct page *p, unsigned order)
+{
+	ref_init(&p->refs, 1);
+	p->mapcount = 0;
+	p->order = order;
+	p->flags = 0;
+	p->priv = NULL;
+	kasan_pages_alloc(p, order);
+	return p;
+}
 
 struct page *page_alloc_raw(unsigned order)
 {
@@ -211,15 +253,7 @@ struct page *page_alloc_raw(unsigned order)
 		p = buddy_alloc(order);
 		spin_unlock_irqrestore(&buddy.lock, flags);
 	}
-	if (unlikely(!p))
-		return NULL;
-	ref_init(&p->refs, 1);
-	p->mapcount = 0;
-	p->order = order;
-	p->flags = 0;
-	p->priv = NULL;
-	kasan_pages_alloc(p, order);
-	return p;
+	return likely(p) ? page_new(p, order) : NULL;
 }
 
 struct page *alloc_pages(unsigned order)
@@ -235,6 +269,13 @@ struct page *alloc_zpages(unsigned order)
 		for (u64 i = 0; i < 1UL << order; i++)
 			clear_page((char *)page_address(p) + (i << PAGE_SHIFT));
 	return p;
+}
+
+struct page *alloc_zpage(void)
+{
+	struct page *p = unlikely(alloc_may_fail()) ? NULL : zero_take();
+
+	return likely(p) ? page_new(p, 0) : alloc_zpages(0);
 }
 
 struct page *alloc_page_user(void)
@@ -271,6 +312,14 @@ void free_pages(struct page *p, unsigned order)
 	flags = spin_lock_irqsave(&buddy.lock);
 	buddy_free(p, order);
 	spin_unlock_irqrestore(&buddy.lock, flags);
+}
+
+/* Not with the address checker: it writes into what is free. */
+void free_zpage(struct page *p)
+{
+	ref_init(&p->refs, 0);
+	if (KASAN_REDZONE || !zero_put(p))
+		free_pages(p, 0);
 }
 
 void page_free_last(struct page *p)

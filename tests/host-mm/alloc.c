@@ -64,12 +64,32 @@ static void grow(u32 i)
 	fill(i);
 }
 
+/* A zeroed page is zero, also if it came back with the promise that it is. */
+static void zero_page_once(void)
+{
+	struct page *p = alloc_zpage();
+	u8 *b = page_address(p);
+
+	CHECK(p && ref_read(&p->refs) == 1 && !p->used && !p->flags);
+	for (size_t k = 0; k < PAGE_SIZE; k++)
+		CHECK(!b[k]);
+	b[rnd(PAGE_SIZE)] = 1;
+	if (rnd(2)) {
+		free_pages(p, 0);
+		return;
+	}
+	memset(b, 0, PAGE_SIZE);
+	free_zpage(p);
+}
+
 void test_alloc(u64 seed)
 {
 	rnd_seed(seed);
 	for (u32 n = 0; n < 20000; n++) {
 		u32 i = rnd(SLOTS);
 
+		if (rnd(16) == 0)
+			zero_page_once();
 		if (!slot[i].p)
 			allocate(i);
 		else if (rnd(5) == 0)

@@ -39,8 +39,9 @@ static void free_level(u64 *table, int level)
 		CHECK(level < 3 || !table[i]);
 		if (level < 3 && table[i])
 			free_level((u64 *)table[i], level + 1);
+		table[i] = 0;
 	}
-	free_pages(virt_to_page(table), 0);
+	free_zpage(virt_to_page(table));
 }
 
 void pgt_free(struct pgtable *t)
