@@ -153,7 +153,7 @@ struct dentry {
 	struct list hash_node;	/* dcache_lock */
 	struct super *sb;
 	struct mount *mounted;	/* a mount covers this (the latest one); mount_lock */
-	bool pinned;		/* tmpfs: the tree holds a reference */
+	bool pinned;		/* the tree holds a reference: tmpfs, /proc/self */
 	bool unhashed;		/* not (or no longer) found by name; dcache_lock */
 };
 

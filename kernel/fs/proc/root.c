@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The root of procfs: registered files (knodes), self and thread-self, and a directory for each
- * process. Registered names win over nothing else: they never look like a number.
+ * process. Registered names never look like a number. self and thread-self stay once they were looked up,
+ * like on Linux: every program that asks for itself comes through them.
  *
  * Positions of a directory read: 0 and 1 the dots, 2.. the registered names, 254 and 255 self and
  * thread-self, PID_POS + pid the processes.
@@ -54,6 +55,8 @@ static int attach_self(struct inode *dir, struct dentry *d, const struct self_li
 		return -ENOMEM;
 	i->ino = l->ino;
 	i->ops = l->iops;
+	d->pinned = true;
+	dentry_get(d);
 	dentry_attach(d, i);
 	return 0;
 }
@@ -62,13 +65,13 @@ static int attach_self(struct inode *dir, struct dentry *d, const struct self_li
 
 static int root_lookup(struct inode *dir, struct dentry *d)
 {
-	const struct self_link *l = find_self(d);
-	int err;
+	const struct self_link *l;
+	int err = pid_lookup_root(dir, d);
 
-	if (l)
-		return attach_self(dir, d, l);
-	err = knode_dir_iops.lookup(dir, d);
-	return err == -ENOENT ? pid_lookup_root(dir, d) : err;
+	if (err != -ENOENT)
+		return err;
+	l = find_self(d);
+	return l ? attach_self(dir, d, l) : knode_dir_iops.lookup(dir, d);
 }
 
 static bool emit_self(struct file *f, struct readdir_ctx *ctx)
