@@ -109,7 +109,7 @@ static const char *perf_name(struct vma *v, char *buf, struct perf_mapping *m)
 	return "//anon";
 }
 
-void mm_perf_mmap(struct vma *v)
+static noinline void tell_perf(struct vma *v)
 {
 	struct perf_mapping m = {
 		.start = v->start,
@@ -119,16 +119,19 @@ void mm_perf_mmap(struct vma *v)
 		.flags = (v->flags & VM_SHARED ? MAP_SHARED : MAP_PRIVATE) |
 			 (v->flags & VM_LOCKED ? MAP_LOCKED : 0),
 	};
-	char *buf;
+	char *buf = kmalloc(PATH_MAX);
 
-	if (!perf_wants_mmap())
-		return;
-	buf = kmalloc(PATH_MAX);
 	m.path = buf ? perf_name(v, buf, &m) : "//enomem";
 	if (v->file && perf_wants_build_id())
 		m.build_id_size = file_build_id(v->file, m.build_id);
 	perf_mmap(&m);
 	kfree(buf);
+}
+
+void mm_perf_mmap(struct vma *v)
+{
+	if (perf_wants_mmap())
+		tell_perf(v);
 }
 
 /* --- free addresses -------------------------------------------------------------------------------------- */

@@ -202,15 +202,31 @@ static int copy_out(uaddr dst, const struct strings *s)
 	return 0;
 }
 
-/* The pointers to strings that were copied to base; and the NULL behind them. Returns the next slot. */
+/* The highest bit of each byte of w that is NUL. */
+static u64 nul_bytes(u64 w)
+{
+	u64 low = 0x7f7f7f7f7f7f7f7fUL;
+
+	return ~(((w & low) + low) | w | low);
+}
+
+/*
+ * The pointers to strings that were copied to base; and the NULL behind them. Returns the next slot. What is behind
+ * the last string in its word does not matter.
+ */
 static long put_pointers(u64 __user *slot, const struct strings *s, uaddr base)
 {
-	size_t off = 0;
+	u64 __user *end = slot + s->count;
+	size_t start = 0;
 
-	for (u32 i = 0; i < s->count; i++) {
-		if (put_user(base + off, slot++))
-			return -EFAULT;
-		off = string_end(s, off);
+	for (size_t off = 0; slot < end; off += 8) {
+		u64 nul = nul_bytes(*(const u64 *)(s->pages[off / PAGE_SIZE] + off % PAGE_SIZE));
+
+		for (; nul && slot < end; nul &= nul - 1) {
+			if (put_user(base + start, slot++))
+				return -EFAULT;
+			start = off + (size_t)__builtin_ctzll(nul) / 8 + 1;
+		}
 	}
 	if (put_user(0UL, slot++))
 		return -EFAULT;
