@@ -201,23 +201,48 @@ strncpy_from_user:
 	cbnz	x3, 3f
 	mov	x3, x0
 	mov	x7, #0x0101010101010101
-	/*
-	 * At addresses that are multiples of eight, so that no load reaches into a page where the string does
-	 * not, eight at a time while none of them is 0 (x - 1 & ~x has a top bit set); else byte by byte.
-	 */
-4:	tst	x1, #7
-	b.ne	1f
+	mov	x8, #0x8080808080808080
 	cmp	x2, #8
 	b.lo	1f
+	/*
+	 * Words at addresses that are multiples of eight, so that no load reaches into a page where the string
+	 * does not. What the first one has in front of the string is shifted out. x6: minus the bytes of the
+	 * string in the word x4; x9: their top bits.
+	 */
+	ands	x6, x1, #7
+	b.eq	4f
+	bic	x5, x1, #7
+	user	0, 3f, ldtr x4, [x5]
+	lsl	x10, x6, #3
+	lsr	x4, x4, x10
+	lsr	x9, x8, x10
+	sub	x6, x6, #8
+	b	6f
+4:	cmp	x2, #8
+	b.lo	1f
 	user	0, 3f, ldtr x4, [x1]
-	sub	x5, x4, x7
+	mov	x6, #-8
+	mov	x9, x8
+6:	sub	x5, x4, x7		/* x - 1 & ~x has the top bit of the first byte set that is 0 */
 	bic	x5, x5, x4
-	tst	x5, #0x8080808080808080
-	b.ne	1f
-	str	x4, [x3], #8
-	add	x1, x1, #8
-	sub	x2, x2, #8
+	ands	x5, x5, x9
+	b.ne	5f
+	str	x4, [x3]
+	sub	x3, x3, x6
+	sub	x1, x1, x6
+	add	x2, x2, x6
 	b	4b
+	/* The last word: what is behind the NUL is not the string's. */
+5:	rbit	x5, x5
+	clz	x5, x5			/* of that byte's highest bit */
+	bic	x6, x5, #7
+	mov	x9, #-1
+	lsl	x9, x9, x6
+	bic	x4, x4, x9
+	str	x4, [x3]
+	add	x3, x3, x5, lsr #3
+	b	2f
+	/* Too little room for a word. */
 1:	cbz	x2, 2f
 	load_user 0, 3f, w4, b, 0
 	strb	w4, [x3]
@@ -225,7 +250,7 @@ strncpy_from_user:
 	add	x1, x1, #1
 	add	x3, x3, #1
 	sub	x2, x2, #1
-	b	4b
+	b	1b
 2:	sub	x0, x3, x0
 	ret
 3:	mov	x0, #-14		/* EFAULT */
