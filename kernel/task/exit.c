@@ -89,6 +89,15 @@ static void hand_signals_over_locked(struct task *t)
 	spin_unlock(&t->sighand->lock);
 }
 
+/* Of threads that end one by one, the last one's status is the process's. */
+static void decide_status_locked(struct task *t, int code)
+{
+	spin_lock(&t->sighand->lock);
+	if (!t->proc->group_exit)
+		start_group_exit_held(t->proc, code);
+	spin_unlock(&t->sighand->lock);
+}
+
 /* No signal chooses this thread any more. True: it is the last one of its process to get here. */
 static bool begin_exit(struct task *t, int code)
 {
@@ -99,6 +108,8 @@ static bool begin_exit(struct task *t, int code)
 	atomic_or(&t->flags, TF_EXITING);
 	t->exit_code = code;
 	last = --p->nr_live == 0;
+	if (last)
+		decide_status_locked(t, code);
 	stop_forget_thread_locked(t);
 	if (!last && !p->group_exit)
 		hand_signals_over_locked(t);
