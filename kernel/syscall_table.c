@@ -6,7 +6,7 @@
  * found by reading /proc/perch/unknown_syscalls instead of by guessing.
  */
 #include <perch/fs.h>
-#include <perch/page.h>
+#include <perch/seccomp.h>
 #include <perch/syscall.h>
 #include <perch/task.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #undef SYS
 
 #define SYS(nr, name) [nr] = (syscall_fn)sys_##name,
-const syscall_fn syscall_table[NR_SYSCALLS] __aligned(PAGE_SIZE) = {	/* the entry adds no offset */
+const syscall_fn syscall_table[NR_SYSCALLS] = {
 #include "syscall_list.h"
 };
 #undef SYS
@@ -41,6 +41,15 @@ const char *syscall_name(u32 nr)
 }
 
 long syscall_unknown(u32 nr)
+{
+	long ret;
+
+	if (READ_ONCE(current->seccomp.mode) != SECCOMP_MODE_DISABLED && !seccomp_permits(&ret))
+		return ret;
+	return syscall_count_unknown(nr);
+}
+
+long syscall_count_unknown(u32 nr)
 {
 	struct unknown *u = &unknown[nr < NR_SYSCALLS ? nr : NR_SYSCALLS];
 

@@ -19,6 +19,7 @@ SAME(S_SIZE, sizeof(struct pt_regs));
 
 SAME(TASK_FLAGS, offsetof(struct task, flags));
 SAME(TASK_STACK, offsetof(struct task, stack));
+SAME(TASK_SYSCALLS, offsetof(struct task, syscalls));
 SAME(TASK_THREAD, offsetof(struct task, thread));
 SAME(0, offsetof(struct thread, x19_x28));
 SAME(THREAD_FP, offsetof(struct thread, fp));

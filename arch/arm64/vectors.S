@@ -198,7 +198,7 @@ el0_serror:
 
 /*
  * A system call's function is called from here with the arguments in the registers they came in; what is
- * not in the table is syscall_unknown(number). The way back follows without a branch.
+ * not in the task's table is syscall_unknown(number). The way back follows without a branch.
  */
 	.type	el0_sync, %function
 el0_sync:
@@ -212,7 +212,7 @@ el0_sync:
 	msr	daifclr, #6		/* A and I */
 	cmp	w8, #SYSCALL_SLOTS
 	b.hs	1f
-	adrp	x9, syscall_table	/* at the start of a page */
+	ldr	x9, [x28, #TASK_SYSCALLS]
 	ldr	x9, [x9, w8, uxtw #3]
 	cbz	x9, 1f
 	blr	x9

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who a task is. Credentials are values inside the task: only the task itself changes them. */
+/* Who a task is. Credentials are values inside the task: only the task itself changes them (but no_new_privs: seccomp's
+ * TSYNC sets it for other threads, under task_lock). */
 #ifndef PERCH_CRED_H
 #define PERCH_CRED_H
 

@@ -18,7 +18,9 @@
 #include <perch/debug.h>
 #include <perch/heap.h>
 #include <perch/list.h>
+#include <perch/seccomp.h>
 #include <perch/signal.h>
+#include <perch/syscall.h>
 #include <perch/time.h>
 #include <perch/types.h>
 #include <perch/wait.h>
@@ -68,10 +70,11 @@ struct task {
 	u32 flags;			/* TIF_, TF_ (a) */
 	u32 state;			/* TASK_ state (r for wake-up; own task sets it) */
 	void *stack;			/* kernel stack base (I) */
-	struct thread thread;		/* arch (o, saved at switch) */
-
+	const syscall_fn *syscalls;	/* syscall_table, or what asks the filters first (t writes) */
 	refcount refs;			/* the pid table, the scheduler, whoever looked it up */
 	u32 pid;			/* thread id (I) */
+	struct thread thread;		/* arch (o, saved at switch) */
+
 	u32 tgid;			/* process id (I, except exec by a non-leader) */
 	char comm[TASK_COMM_LEN];	/* (o writes; readers tolerate tearing) */
 	struct process *proc;		/* (I) */
@@ -83,6 +86,7 @@ struct task {
 	struct fs_context *fs;		/* (o; others under alloc_lock) */
 	struct cred cred;		/* (o) */
 	struct user *user;		/* account of cred.uid; reference (o writes under t) */
+	struct seccomp seccomp;		/* (t writes, o reads) */
 
 	/* scheduling */
 	struct sched_entity se;

@@ -296,6 +296,7 @@ static int link_child(struct fork *f)
 		parent = parent->parent;
 	if (!thread)
 		set_parent_ids(f->p, parent);
+	seccomp_fork_locked(f->t);
 	task_link_locked(f->t, thread, parent);
 	spin_unlock_irqrestore(&task_lock, flags);
 	return 0;

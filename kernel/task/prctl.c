@@ -21,6 +21,8 @@
 #define PR_SET_TIMING		14
 #define PR_SET_NAME		15
 #define PR_GET_NAME		16
+#define PR_GET_SECCOMP		21
+#define PR_SET_SECCOMP		22
 #define PR_CAPBSET_READ		23
 #define PR_CAPBSET_DROP		24
 #define PR_GET_SECUREBITS	27
@@ -211,6 +213,10 @@ long sys_prctl(int option, u64 a2, u64 a3, u64 a4, u64 a5)
 		return 0;	/* statistical */
 	case PR_SET_TIMING:
 		return a2 ? -EINVAL : 0;
+	case PR_GET_SECCOMP:
+		return current->seccomp.mode;
+	case PR_SET_SECCOMP:
+		return seccomp_prctl(a2, (const void __user *)a3);
 	case PR_SET_TIMERSLACK:
 		return set_timerslack(a2);
 	case PR_GET_TIMERSLACK:

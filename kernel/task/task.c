@@ -32,6 +32,7 @@ struct task *task_alloc(void)
 		kfree(t);
 		return NULL;
 	}
+	t->syscalls = syscall_table;
 	ref_init(&t->refs, 2);
 	spin_init(&t->alloc_lock);
 	list_init(&t->thread_node);
@@ -53,6 +54,7 @@ void task_free(struct task *t)
 		user_put(t->user);
 	if (t->proc)
 		process_put(t->proc);
+	seccomp_free(t);
 	kfree(t->perf_refusal);
 	kstack_free(t->stack);
 	kfree(t);

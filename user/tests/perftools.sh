@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # perf's other commands: perf bench, perf list, perf stat's refusals and so on. check_: what they print is compared with Linux
-# (numbers are not). refused_: what needs something that Perch has not (tracepoints, breakpoints, probes, KVM, ftrace, seccomp):
+# (numbers are not). refused_: what needs something that Perch has not (tracepoints, breakpoints, probes, KVM, ftrace, seccomp's listeners):
 # the refusal, recorded on Perch, must be clear, quick and always the same.
 
 # Nothing lowers the rate on the way.

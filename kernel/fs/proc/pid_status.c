@@ -242,8 +242,8 @@ static void show_rest(struct textbuf *b, struct task *t)
 	text_printf(b, "CapInh:\t%016lx\nCapPrm:\t%016lx\nCapEff:\t%016lx\nCapBnd:\t%016lx\n"
 		    "CapAmb:\t%016lx\nNoNewPrivs:\t%d\n", c->cap_inheritable, c->cap_permitted,
 		    c->cap_effective, c->cap_bounding, c->cap_ambient, c->no_new_privs);
-	text_puts(b, "Seccomp:\t0\nSeccomp_filters:\t0\nSpeculation_Store_Bypass:\tvulnerable\n"
-		  "SpeculationIndirectBranch:\tunknown\n");
+	text_printf(b, "Seccomp:\t%u\nSeccomp_filters:\t%u\nSpeculation_Store_Bypass:\tvulnerable\n"
+		    "SpeculationIndirectBranch:\tunknown\n", t->seccomp.mode, t->seccomp.nr_filters);
 	text_puts(b, "Cpus_allowed:\t");
 	text_cpumask(b, cpus_mask);
 	text_puts(b, "\nCpus_allowed_list:\t");

@@ -16,7 +16,8 @@
 /* struct task */
 #define TASK_FLAGS	0
 #define TASK_STACK	8
-#define TASK_THREAD	16	/* x19_x28, fp, sp, pc in this order */
+#define TASK_SYSCALLS	16
+#define TASK_THREAD	32	/* x19_x28, fp, sp, pc in this order */
 #define THREAD_FP	80
 #define THREAD_PC	96
 /* What sends a returning task to exit_to_user_work: TIF_WORK | TF_RESTORE_SIGMASK */

@@ -27,6 +27,8 @@ static inline void syscall_set_result(struct pt_regs *r, s64 v) { r->regs[0] = (
 /* Back to the SVC instruction with the first argument as it was / undo that. */
 static inline void syscall_rewind(struct pt_regs *r) { r->regs[0] = r->orig_x0; r->pc -= 4; }
 static inline void syscall_unwind(struct pt_regs *r) { r->pc += 4; }
+/* In what a seccomp filter and SIGSYS tell: AUDIT_ARCH_AARCH64. */
+#define SYSCALL_ARCH	0xc00000b7U
 /* The repeated SVC is to be this call. */
 static inline void syscall_set_number(struct pt_regs *r, u32 nr) { r->regs[8] = nr; }
 
