@@ -42,6 +42,7 @@ _Static_assert(sizeof(struct page) == 40, "mem_map costs 1 % of memory");
 #define PG_ANON		0x20	/* private memory of user processes */
 #define PG_ISYNC	0x40	/* the instruction cache agrees with it: whoever writes into a page that may
 				 * be mapped executable clears it (atomic_and) */
+#define PG_PREPARED	0x80	/* a file's page that fallocate made: it may go again if nobody has used it */
 
 /* What a page that a program maps is counted as. */
 enum page_kind { PAGE_FILE, PAGE_SHMEM, PAGE_ANON, NR_PAGE_KINDS };

@@ -140,6 +140,9 @@ void pagecache_truncate(struct inode *i, u64 from);	/* drop pages with index >= 
 /* Takes over p's reference. 0, -ENOSPC, -ENOMEM, -EEXIST. */
 int pagecache_insert(struct inode *i, u64 index, struct page *p);
 void pagecache_remove(struct inode *i, u64 first, u64 last);	/* inclusive */
+/* For fallocate. Make a zeroed page where there is none: 0, -ENOSPC, -ENOMEM. Take those of them back that nobody uses. */
+int pagecache_prepare(struct inode *i, u64 index);
+void pagecache_unprepare(struct inode *i, u64 first, u64 last);	/* inclusive */
 /* The page with a reference; create: make it (zeroed on request). NULL: absent, or *err
  * (-ENOMEM, -ENOSPC). */
 struct page *pagecache_get(struct inode *i, u64 index, bool create, bool zero, int *err);

@@ -195,6 +195,24 @@ struct page *pagecache_get(struct inode *i, u64 index, bool create, bool zero, i
 	return p;
 }
 
+int pagecache_prepare(struct inode *i, u64 index)
+{
+	struct page *p = find_get(i, index);
+	int err;
+
+	if (p) {
+		page_put(p);
+		return 0;
+	}
+	p = alloc_page_user();
+	if (!p)
+		return -ENOMEM;
+	memset(page_address(p), 0, PAGE_SIZE);
+	p->flags |= PG_PREPARED;
+	err = pagecache_insert(i, index, p);
+	return err == -EEXIST ? 0 : err;
+}
+
 struct page *tmpfs_page(struct inode *i, u64 index, bool create)
 {
 	int err;
@@ -220,12 +238,27 @@ void tmpfs_runs(struct inode *i, u64 index, u32 n, page_run_fn *fn, void *arg)
 
 /* --- removal ------------------------------------------------------------------------------- */
 
-struct removal { struct inode *i; u64 first, last; struct list pages; u64 n; };
+struct removal { struct inode *i; u64 first, last; bool unused_only; struct list pages; u64 n; };
+
+/* Made by fallocate, and nobody has it or has written to it. pages_lock held: nobody gets it meanwhile. */
+static bool unused(const struct page *p)
+{
+	const u64 *w = page_address(p);
+	u32 k = 0;
+
+	if (!(p->flags & PG_PREPARED) || ref_read(&p->refs) > 1)
+		return false;
+	while (k < PAGE_SIZE / sizeof(*w) && !w[k])
+		k++;
+	return k == PAGE_SIZE / sizeof(*w);
+}
 
 static void remove_page(struct removal *r, void **slot)
 {
 	struct page *p = *slot;
 
+	if (r->unused_only && !unused(p))
+		return;
 	*slot = NULL;
 	r->n++;
 	list_add_tail(&p->node, &r->pages);
@@ -255,9 +288,9 @@ static bool prune(struct removal *r, struct node *n, u32 height, u64 base)
 	return empty;
 }
 
-void pagecache_remove(struct inode *i, u64 first, u64 last)
+static void take_out(struct inode *i, u64 first, u64 last, bool unused_only)
 {
-	struct removal r = { .i = i, .first = first, .last = last };
+	struct removal r = { .i = i, .first = first, .last = last, .unused_only = unused_only };
 	struct page *p, *tmp;
 
 	list_init(&r.pages);
@@ -279,6 +312,16 @@ void pagecache_remove(struct inode *i, u64 first, u64 last)
 		list_del(&p->node);
 		page_put(p);
 	}
+}
+
+void pagecache_remove(struct inode *i, u64 first, u64 last)
+{
+	take_out(i, first, last, false);
+}
+
+void pagecache_unprepare(struct inode *i, u64 first, u64 last)
+{
+	take_out(i, first, last, true);
 }
 
 void pagecache_truncate(struct inode *i, u64 from)

@@ -236,23 +236,34 @@ static int punch_hole(struct inode *i, loff off, loff end)
 	return 0;
 }
 
+/* All or nothing, as on Linux: what was made before the first failure goes again, unless somebody uses it. */
+static int prepare_pages(struct inode *i, u64 first, u64 last)
+{
+	int err = 0;
+	u64 k;
+
+	for (k = first; k <= last && !err; k++) {
+		err = pagecache_prepare(i, k);
+		if (!err && fatal_signal_pending(current))
+			err = -EINTR;
+		cond_resched();
+	}
+	if (err)
+		pagecache_unprepare(i, first, k - 1);
+	return err;
+}
+
 static int preallocate(struct inode *i, loff off, loff end, bool keep_size)
 {
+	int err;
+
 	if ((i->seals & F_SEAL_GROW) && end > i->size)
 		return -EPERM;
 	if (i->sb->max_pages && (u64)(end - off) >> PAGE_SHIFT > i->sb->max_pages)
 		return -ENOSPC;
-	for (u64 k = off >> PAGE_SHIFT; k <= (u64)(end - 1) >> PAGE_SHIFT; k++) {
-		int err;
-		struct page *p = pagecache_get(i, k, true, true, &err);
-
-		if (!p)
-			return err;
-		page_put(p);
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		cond_resched();
-	}
+	err = prepare_pages(i, off >> PAGE_SHIFT, (u64)(end - 1) >> PAGE_SHIFT);
+	if (err)
+		return err;
 	if (!keep_size && end > i->size)
 		WRITE_ONCE(i->size, end);
 	i->ctime = fs_now();

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -576,4 +577,49 @@ CHECK(access_and_sync)
 	ok("fadvise", posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL) ? -1 : 0);
 	ok("fsync of a bad fd", fsync(99));
 	ok("copy_file_range", copy_file_range(open("/etc/passwd", O_RDONLY), NULL, open("g", O_CREAT | O_RDWR, 0600), NULL, 4, 0));
+}
+
+static void show_blocks(const char *what, int fd)
+{
+	struct stat st;
+	struct statfs fs;
+
+	need("fstat", fstat(fd, &st));
+	need("fstatfs", fstatfs(fd, &fs));
+	say("%s: %ld bytes in %ld pages, %ld free", what, (long)st.st_size, (long)st.st_blocks / 8, (long)fs.f_bfree);
+}
+
+/* What a fallocate made before it ran out of space goes again; what was there, or is used, stays. */
+CHECK(fallocate_no_space)
+{
+	char *p;
+	int fd, other;
+
+	need("mkdir", mkdir("m", 0755));
+	need("mount", mount("none", "m", "tmpfs", 0, "size=256k"));
+	fd = open("m/a", O_RDWR | O_CREAT, 0644);
+	other = open("m/b", O_RDWR | O_CREAT, 0644);
+	need("open", other);
+	ok("fits", fallocate(other, 0, 0, 128 << 10));
+	show_blocks("other", other);
+	ok("never fits", fallocate(fd, 0, 0, 512 << 10));
+	ok("does not fit", fallocate(fd, 0, 0, 160 << 10));
+	show_blocks("all gone", fd);
+	need("write", pwrite(fd, "x", 1, 5 * 4096));
+	ok("around a page", fallocate(fd, 0, 0, 160 << 10));
+	show_blocks("that page", fd);
+	ok("keep size", fallocate(fd, FALLOC_FL_KEEP_SIZE, 64 << 10, 140 << 10));
+	show_blocks("that page", fd);
+	p = mmap(NULL, 6 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	need("mmap", p == MAP_FAILED ? -1 : 0);
+	p[2 * 4096] = 'y';
+	ok("with a mapping", fallocate(fd, 0, 0, 160 << 10));
+	show_blocks("two pages", fd);
+	say("%c %c", p[2 * 4096], p[5 * 4096]);
+	ok("what fits", fallocate(fd, 0, 0, 120 << 10));
+	show_blocks("a", fd);
+	munmap(p, 6 * 4096);
+	close(fd);
+	close(other);
+	ok("umount", umount("m"));
 }
