@@ -254,14 +254,10 @@ static long do_map(struct mm *mm, uaddr addr, u64 len, u32 flags, u32 mapflags, 
 	if (mapflags & MAP_FIXED)
 		for (v = vma_find(mm, addr); v && v->start < addr + n; v = vma_next(mm, v))
 			replaced += (min(v->end, addr + n) - max(v->start, addr)) >> PAGE_SHIFT;
-	if (mm->total_vm + (n >> PAGE_SHIFT) - replaced > rlimit_pages(RLIMIT_AS))
-		return -ENOMEM;
-	if (replaced) {
+	/* Before anything is taken away: a refusal leaves what was there. */
+	err = mm_may_expand(mm, flags, (n >> PAGE_SHIFT) - replaced);
+	if (!err && replaced)
 		err = mm_unmap(mm, addr, n);
-		if (err)
-			return err;
-	}
-	err = mm_may_expand(mm, flags, n >> PAGE_SHIFT);
 	if (err)
 		return err;
 	v = new_area(mm, addr, n, flags, file, pgoff, ops, priv);

@@ -418,6 +418,21 @@ CHECK(address_space_limit)
 	mapped("large", mmap(NULL, 128 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 }
 
+/* A limit that refuses the new mapping leaves the old one. */
+CHECK(fixed_over_limit)
+{
+	char *p = map(6 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
+	struct rlimit rl = {PAGE, PAGE};
+
+	strcpy(p + PAGE, "still here");
+	need("setrlimit", setrlimit(RLIMIT_DATA, &rl));
+	mapped("data", mmap(p, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	say("%s", p + PAGE);
+	need("setrlimit", setrlimit(RLIMIT_AS, &rl));
+	mapped("address space", mmap(p, 4 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	say("%s", p + PAGE);
+}
+
 CHECK(many_mappings)
 {
 	char *p = map(512 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
