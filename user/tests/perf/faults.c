@@ -5,6 +5,7 @@
  * what is right for the step that failed, and leave nothing behind. Other kernels: skipped.
  */
 #include "ptest.h"
+#include "../failpoint.h"
 #include <fcntl.h>
 #include <signal.h>
 
@@ -17,29 +18,6 @@ static void need_failpoints(void)
 	fail_fd = open("/proc/perch/failpoints", O_RDWR | O_CLOEXEC);
 	if (fail_fd < 0)
 		test_skip("needs a DEBUG kernel");
-}
-
-static void arm(int n, int nr)
-{
-	char b[32];
-	int len = snprintf(b, sizeof(b), "%d %d", n, nr);
-
-	NEED(pwrite(fail_fd, b, len, 0));
-}
-
-struct fired {
-	int left, seen, fired;
-	char kind[16], where[128];
-};
-
-static struct fired fired(void)
-{
-	struct fired f = { 0 };
-	char b[256] = "";
-
-	NEED(pread(fail_fd, b, sizeof(b) - 1, 0));
-	sscanf(b, "left %d seen %d fired %d kind %15s at %127s", &f.left, &f.seen, &f.fired, f.kind, f.where);
-	return f;
 }
 
 /* What a call must answer when a step of this kind fails. */
@@ -107,10 +85,10 @@ static void each_step(int nr, long (*op)(void), void (*undo)(long), bool quiet)
 		long r;
 		int err;
 
-		arm(n, nr);
+		failpoint_arm(fail_fd, n, nr);
 		r = op();
 		err = errno;
-		f = fired();
+		f = failpoint_fired(fail_fd);
 		if (r >= 0)
 			undo(r);
 		EXPECT(live_is(&before), "step %d (%s in %s) left objects behind", n, f.kind, f.where);
@@ -119,7 +97,7 @@ static void each_step(int nr, long (*op)(void), void (*undo)(long), bool quiet)
 		EXPECT(quiet || r < 0, "step %d (%s in %s) failed, the call did not", n, f.kind, f.where);
 		EXPECT(r >= 0 || right_errno(&f, err), "step %d (%s in %s): errno %d", n, f.kind, f.where, err);
 	}
-	arm(0, 0);
+	failpoint_arm(fail_fd, 0, 0);
 	EXPECT_IN(n, 3, MAX_STEPS - 1);
 	printf("  # %d steps\n", n - 1);
 }
@@ -152,7 +130,7 @@ static long open_member(void)
 	struct perf_event_attr a = attr_of(TASK_CLOCK);
 
 	a.disabled = 0;
-	return perf_open(&a, 0, 1, leader, PERF_FLAG_FD_CLOEXEC);
+	return perf_open(&a, 0, nr_cpus() - 1, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
 TEST("fault/open_member", "perf_event_open group_fd", "hazard 27")
@@ -160,7 +138,7 @@ TEST("fault/open_member", "perf_event_open group_fd", "hazard 27")
 	struct perf_event_attr a = attr_of(RAW_CYCLES);
 
 	need_failpoints();
-	leader = perf_open(&a, 0, 1, -1, 0);
+	leader = perf_open(&a, 0, nr_cpus() - 1, -1, 0);
 	NEED(leader);
 	each_step(SYS_perf_event_open, open_member, close_it, false);
 }
@@ -215,7 +193,7 @@ TEST("fault/inherit", "attr.inherit fork", "hazard 27")
 	lead = perf_open(&a, 0, -1, -1, 0);
 	NEED(lead);
 	NEED(perf_open(&b, 0, -1, lead, 0));
-	fd = perf_open(&b, 0, 1, -1, 0);
+	fd = perf_open(&b, 0, nr_cpus() - 1, -1, 0);
 	NEED(fd);
 	each_step(SYS_clone, fork_once, reap_it, false);
 	EXPECT(read_u64(lead) > 0, "the parent's event stopped");
@@ -277,7 +255,7 @@ static int exec_once(int n)
 	if (!pid) {
 		char *argv[] = { "true", NULL };
 
-		arm(n, SYS_execve);
+		failpoint_arm(fail_fd, n, SYS_execve);
 		execve("/bin/true", argv, NULL);
 		_exit(errno);
 	}

@@ -47,6 +47,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../failpoint.h"
+
 #define MAX_STEPS 2000
 #define PAGE 4096
 
@@ -594,12 +596,8 @@ static int fail_fd, step;
 
 static void arm(int n, long nr)
 {
-	char b[32];
-	int len = snprintf(b, sizeof(b), "%d %ld", n, nr);
-
 	step = n;
-	/* by a call that no entry is about */
-	NEED(pwritev(fail_fd, &(struct iovec){ b, (size_t)len }, 1, 0));
+	failpoint_arm(fail_fd, n, nr);
 }
 
 /* The new program is this one and tells by its exit whether the step was met (MET) or not (NOT_MET). */
@@ -646,21 +644,6 @@ QUIET(exec, SYS_execve, , exec_once("/bin/failsteps"), )
 QUIET(exec_script, SYS_execve, make_script(), exec_once("script"), )
 
 /* --- the loop */
-
-struct fired {
-	int left, seen, fired;
-	char kind[16], where[128];
-};
-
-static struct fired fired(void)
-{
-	struct fired f = { 0 };
-	char b[256] = "";
-
-	NEED(preadv(fail_fd, &(struct iovec){ b, sizeof(b) - 1 }, 1, 0));
-	sscanf(b, "left %d seen %d fired %d kind %15s at %127s", &f.left, &f.seen, &f.fired, f.kind, f.where);
-	return f;
-}
 
 static bool right_errno(const struct fired *f, int err)
 {
@@ -742,7 +725,7 @@ static void warm_up(const struct call *c)
 
 		arm(MAX_STEPS, c->nr);
 		r = c->op();
-		fired();
+		failpoint_fired(fail_fd);
 		arm(0, 0);
 		NEED(r);
 		c->undo(r);
@@ -769,7 +752,7 @@ static int loop(const struct call *c)
 		arm(n, c->nr);
 		r = c->op();
 		err = errno;
-		f = fired();
+		f = failpoint_fired(fail_fd);
 		if (c->nr == SYS_execve) {
 			f.fired = exec_met;
 			strcpy(f.kind, errno_kind(err));
@@ -819,7 +802,7 @@ static int run(const struct call *c)
 static int fired_in_exec(void)
 {
 	fail_fd = 3;
-	return fired().fired ? MET : NOT_MET;
+	return failpoint_fired(fail_fd).fired ? MET : NOT_MET;
 }
 
 extern const struct call *const __start_calls[], *const __stop_calls[];
