@@ -2,9 +2,10 @@
 /*
  * Work for another CPU, and work for this CPU in a moment.
  *
- * Both are per-CPU lists that the CALL interrupt drains: call requests come from other CPUs and
- * have a waiter; irq work comes from the own CPU, from places that hold locks under which it may
- * not run. Requests are pushed without a lock, so they work from anywhere. The caller of
+ * Both are per-CPU lists: call requests come from other CPUs, have a waiter, and are drained by the CALL interrupt;
+ * irq work comes from the own CPU, from places that hold locks under which it may not run, and is drained at the end
+ * of every interrupt: of the one in which it was queued, else of a CALL that the CPU sends to itself. Requests are
+ * pushed without a lock, so they work from anywhere. The caller of
  * call_on_cpu waits with interrupts on: requests that others send to it meanwhile are served by its
  * interrupt, so no cycle of waiters can form.
  */
@@ -25,7 +26,6 @@ struct call_request {
 
 static struct call_queue {
 	struct call_request *calls;	/* pushed by any CPU */
-	struct irq_work *work;		/* own CPU, IRQs off; newest first */
 	struct irq_work *running;	/* own CPU writes, others wait for it to change */
 } __aligned(64) queues[NR_CPUS];
 
@@ -86,25 +86,26 @@ static void run_calls(struct call_queue *q)
 
 bool irq_work_queue(struct irq_work *w)
 {
-	struct call_queue *q;
+	struct cpu *c;
 	u64 flags;
 
 	if (atomic_xchg(&w->queued, true))
 		return false;
 	flags = irq_save();
-	q = &queues[cpu_id()];
-	w->next = q->work;
-	q->work = w;
-	arch_send_ipi(cpu_id(), IPI_CALL);
+	c = this_cpu();
+	w->next = c->irq_work;
+	c->irq_work = w;
+	if (!c->irq_depth)
+		arch_send_ipi(c->id, IPI_CALL);
 	irq_restore(flags);
 	return true;
 }
 
-static struct irq_work *take_work(struct call_queue *q)
+static struct irq_work *take_work(struct cpu *c)
 {
-	struct irq_work *w = q->work, *out = NULL;
+	struct irq_work *w = c->irq_work, *out = NULL;
 
-	q->work = NULL;
+	c->irq_work = NULL;
 	while (w) {
 		struct irq_work *next = w->next;
 
@@ -115,9 +116,13 @@ static struct irq_work *take_work(struct call_queue *q)
 	return out;
 }
 
-static void run_work(struct call_queue *q)
+void irq_work_run(void)
 {
-	struct irq_work *w = take_work(q);
+	struct cpu *c = this_cpu();
+	struct call_queue *q = &queues[c->id];
+	struct irq_work *w = take_work(c);
+
+	ASSERT(irqs_off() && c->irq_depth);
 
 	while (w) {
 		struct irq_work *next = w->next;
@@ -128,6 +133,8 @@ static void run_work(struct call_queue *q)
 		store_release(&q->running, NULL);
 		w = next;
 	}
+	if (c->irq_work)	/* queued by those: not for ever in this interrupt */
+		arch_send_ipi(c->id, IPI_CALL);
 }
 
 static bool work_runs(struct irq_work *w)
@@ -148,11 +155,8 @@ void irq_work_sync(struct irq_work *w)
 
 void smp_handle_call(void)
 {
-	struct call_queue *q = &queues[cpu_id()];
-
 	ASSERT(irqs_off());
-	run_calls(q);
-	run_work(q);
+	run_calls(&queues[cpu_id()]);
 }
 
 void smp_send_resched(u32 cpu)

@@ -201,6 +201,8 @@ void irq_dispatch(struct pt_regs *regs)
 		handle_line(intid, regs);
 		gic->eoi(ack);
 	}
+	if (unlikely(c->irq_work))
+		irq_work_run();
 	c->irq_depth--;
 	lockcheck_irq_exit(held);
 	interrupted[c->id] = outer;

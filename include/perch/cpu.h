@@ -11,6 +11,7 @@
 #include <perch/types.h>
 
 struct task;
+struct irq_work;
 struct cpu {
 	union {
 		struct {
@@ -27,7 +28,7 @@ struct cpu {
 	struct task *curr;	/* the running task; own CPU only: others would follow a pointer to what may be freed */
 	struct rq *rq;		/* run queue (kernel/sched) */
 	u64 irq_count;		/* interrupts taken, for /proc/stat */
-	void *arch;		/* arch private */
+	struct irq_work *irq_work;	/* to run at the end of an interrupt, newest first; own CPU, IRQs off */
 };
 
 extern struct cpu cpus[NR_CPUS];

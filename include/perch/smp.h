@@ -35,7 +35,9 @@ void smp_init(void);
 /* Stop all other CPUs (panic, power off). Any context. */
 void smp_stop_others(void);
 
-/* Called by arch code on IPI_CALL: runs queued call_on_cpu requests and irq work. IRQs off. */
+/* Called by arch code on IPI_CALL: runs queued call_on_cpu requests. IRQs off. */
 void smp_handle_call(void);
+/* Called by arch code at the end of an interrupt, still in it, if this_cpu()->irq_work is not empty. IRQs off. */
+void irq_work_run(void);
 
 #endif

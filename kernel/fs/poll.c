@@ -179,10 +179,14 @@ int poll_deadline(const struct timespec64 __user *uts, ktime *deadline)
 /* What is left goes back to the user; a time-out in read-only memory stays as it is. */
 static void put_remaining(struct timespec64 __user *uts, ktime deadline)
 {
-	ktime left = deadline ? deadline - ktime_now() : 0;
-	struct timespec64 ts = ktime_to_timespec(max_t(ktime, left, 0));
+	struct timespec64 ts;
+	ktime left;
 
-	if (uts && deadline != KTIME_MAX && copy_to_user(uts, &ts, sizeof(ts)))
+	if (!uts || deadline == KTIME_MAX)
+		return;
+	left = deadline ? deadline - ktime_now() : 0;
+	ts = ktime_to_timespec(max_t(ktime, left, 0));
+	if (copy_to_user(uts, &ts, sizeof(ts)))
 		return;
 }
 
