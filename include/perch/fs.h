@@ -57,7 +57,11 @@ struct uio {
 };
 static inline void uio_init_user(struct uio *u, uaddr base, size_t len)
 {
-	*u = (struct uio){ .user = true, .base = base, .here = len, .left = len };
+	u->user = true;
+	u->fault = false;
+	u->base = base;
+	u->here = u->left = len;
+	u->nr_next = 0;		/* nobody looks at next and kbuf then */
 }
 void uio_init_vec(struct uio *u, const struct iovec_abi *iov, u32 n, size_t total);
 void uio_init_kernel(struct uio *u, void *buf, size_t len);

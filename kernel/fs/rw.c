@@ -9,12 +9,11 @@
 #include <perch/signal.h>
 #include <string.h>
 
+/* f is open for reading, or for writing. */
 static inline ssize_t read_uio(struct file *f, struct uio *u, loff *pos)
 {
 	ssize_t ret;
 
-	if (!(f->mode & FMODE_READ))
-		return -EBADF;
 	if (!f->ops->read)
 		return S_ISDIR(f->inode->mode) ? -EISDIR : -EINVAL;
 	ret = f->ops->read(f, u, pos);
@@ -27,8 +26,6 @@ static inline ssize_t write_uio(struct file *f, struct uio *u, loff *pos)
 {
 	ssize_t ret;
 
-	if (!(f->mode & FMODE_WRITE))
-		return -EBADF;
 	if (!f->ops->write)
 		return -EINVAL;
 	ret = f->ops->write(f, u, pos);
@@ -39,12 +36,12 @@ static inline ssize_t write_uio(struct file *f, struct uio *u, loff *pos)
 
 ssize_t file_read(struct file *f, struct uio *u, loff *pos)
 {
-	return read_uio(f, u, pos);
+	return f->mode & FMODE_READ ? read_uio(f, u, pos) : -EBADF;
 }
 
 ssize_t file_write(struct file *f, struct uio *u, loff *pos)
 {
-	return write_uio(f, u, pos);
+	return f->mode & FMODE_WRITE ? write_uio(f, u, pos) : -EBADF;
 }
 
 ssize_t file_read_kernel(struct file *f, void *buf, size_t n, loff pos)

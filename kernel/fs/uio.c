@@ -49,9 +49,10 @@ static inline size_t move_here(struct uio *u, enum uio_dir dir, char *kernel, si
 {
 	size_t done = move_chunk_user(dir, u->base, kernel, n);
 
+	if (unlikely(done < n))
+		u->fault = true;
 	u->base += done;
 	u->here -= done;
-	u->fault = done < n;
 	return done;
 }
 
@@ -87,19 +88,18 @@ static noinline size_t move_any(struct uio *u, enum uio_dir dir, void *kernel, s
 	return u->user ? move_user(u, dir, kernel, n) : move_kernel(u, dir, kernel, n);
 }
 
-/* Nearly always all of it lies in one user buffer. */
+/* Nearly always all of it lies in one user buffer (a kernel buffer has here 0). */
 static inline size_t uio_move(struct uio *u, enum uio_dir dir, void *kernel, size_t n)
 {
 	size_t done;
 
 	n = min(n, u->left);
-	if (unlikely(u->fault || !n))
+	if (unlikely(u->fault))
 		return 0;
-	if (likely(u->user && u->here >= n))
+	if (likely(n <= u->here))
 		done = move_here(u, dir, kernel, n);
 	else
 		done = move_any(u, dir, kernel, n);
-	ASSERT(done <= u->left);
 	u->left -= done;
 	return done;
 }
