@@ -44,7 +44,7 @@ static bool seems_full(const struct pipe *p)
 /* The array has room for twice the slots: splice may put back what it took meanwhile. */
 static struct pipe_buf *buf_at(struct pipe *p, u32 n)
 {
-	return &p->ring[n & (2 * p->slots - 1)];
+	return &p->ring[n & p->mask];
 }
 
 static struct page *get_page_for(struct pipe *p)
@@ -73,10 +73,16 @@ static void recycle(struct pipe *p, struct page *page)
 	page_put(page);
 }
 
+/* b is the first one. */
+static void drop_buf(struct pipe *p, const struct pipe_buf *b)
+{
+	recycle(p, b->page);
+	WRITE_ONCE(p->tail, p->tail + 1);
+}
+
 void pipe_drop_tail(struct pipe *p)
 {
-	recycle(p, buf_at(p, p->tail)->page);
-	WRITE_ONCE(p->tail, p->tail + 1);
+	drop_buf(p, buf_at(p, p->tail));
 }
 
 /* Append to the last page when the odd part of the data fits there. Bytes moved. */
@@ -117,19 +123,20 @@ static ssize_t add_page(struct pipe *p, struct uio *u, bool packet)
 
 static size_t take(struct pipe *p, struct uio *u)
 {
-	size_t done = 0;
+	size_t done = 0, n;
 
 	while (!is_empty(p) && u->left && !u->fault) {
 		struct pipe_buf *b = buf_at(p, p->tail);
 		bool packet = b->packet;
-		size_t n = uio_write(u, (char *)page_address(b->page) + b->off,
-				     min_t(size_t, b->len, u->left));
 
+		n = uio_write(u, (char *)page_address(b->page) + b->off, min_t(size_t, b->len, u->left));
 		done += n;
-		b->off += n;
-		b->len -= n;
-		if (!b->len || (packet && !u->fault))
-			pipe_drop_tail(p);
+		if (n < b->len && (u->fault || !packet)) {	/* the rest stays */
+			b->off += n;
+			b->len -= n;
+			break;
+		}
+		drop_buf(p, b);
 		if (packet)
 			break;
 	}
@@ -141,58 +148,65 @@ static bool readable(const struct pipe *p)
 	return !pipe_empty(p) || !READ_ONCE(p->writers);
 }
 
-/* 0: look again. The lock is dropped while asleep. */
-static long wait_data(struct pipe *p)
-{
-	long err;
-
-	mutex_unlock(&p->lock);
-	err = wait_event_interruptible_excl(&p->rd, readable(p));
-	mutex_lock(&p->lock);
-	return err;
-}
-
 #define NO_WRITERS 1
 
-/* Wait until there is data (0), the end (NO_WRITERS) or a reason to stop (-errno). lock held. */
+/*
+ * Wait for data (0) or the end (NO_WRITERS), and take the lock. -errno: a reason to stop, and the lock is free.
+ * Who has to wait sees so without the lock, and takes it once.
+ */
 static long await_data(struct pipe *p, bool nonblock)
 {
-	while (is_empty(p)) {
-		long err;
+	long err = 0;
 
-		if (!p->writers)
-			return NO_WRITERS;
-		err = nonblock ? -EAGAIN : wait_data(p);
+	for (;;) {
+		if (!nonblock)
+			err = wait_event_interruptible_excl(&p->rd, readable(p));
 		if (err)
 			return err;
+		mutex_lock(&p->lock);
+		if (!is_empty(p))
+			return 0;
+		if (!p->writers)
+			return NO_WRITERS;
+		mutex_unlock(&p->lock);
+		if (nonblock)
+			return -EAGAIN;
 	}
-	return 0;
+}
+
+/* The wake-up that brought this reader was perhaps meant for data that it leaves. */
+static void wake_next(struct pipe *p)
+{
+	if (unlikely(!pipe_empty(p)))
+		wake_up_poll(&p->rd, POLLIN | POLLRDNORM);
+}
+
+static ssize_t read_locked(struct pipe *p, struct uio *u)
+{
+	ssize_t n = take(p, u);
+
+	return n ? n : -EFAULT;
 }
 
 ssize_t pipe_read(struct file *f, struct uio *u, loff *pos)
 {
 	struct pipe *p = f->priv;
-	bool room = false;
+	bool was_full, room;
 	ssize_t ret;
 
 	if (!u->left)
 		return 0;
-	mutex_lock(&p->lock);
 	ret = await_data(p, f->flags & O_NONBLOCK);
-	if (!ret) {
-		bool was_full = is_full(p);
-
-		ret = take(p, u);
-		room = was_full && !is_full(p);
-		if (!ret)
-			ret = -EFAULT;
-	} else if (ret == NO_WRITERS) {
-		ret = 0;
+	if (ret < 0) {
+		wake_next(p);
+		return ret;
 	}
-	if (!is_empty(p))
-		wake_up_poll(&p->rd, POLLIN | POLLRDNORM);
+	was_full = is_full(p);
+	ret = ret == NO_WRITERS ? 0 : read_locked(p, u);
+	room = was_full && !is_full(p);
 	mutex_unlock(&p->lock);
-	if (room)
+	wake_next(p);
+	if (unlikely(room))
 		wake_up_poll(&p->wr, POLLOUT | POLLWRNORM);
 	if (ret > 0)
 		fasync_kill(&p->fasync_wr, POLL_OUT, POLLOUT | POLLWRNORM);
@@ -274,10 +288,10 @@ ssize_t pipe_write(struct file *f, struct uio *u, loff *pos)
 
 long pipe_take(struct pipe *p, struct pipe_buf *b, size_t max, bool copy, u32 skip, bool nonblock)
 {
-	long err;
+	long err = await_data(p, nonblock);
 
-	mutex_lock(&p->lock);
-	err = await_data(p, nonblock);
+	if (err < 0)
+		return err;
 	if (!err && skip >= used(p))
 		err = 1;
 	if (!err) {
@@ -405,6 +419,7 @@ static long resize_locked(struct pipe *p, u32 slots)
 	p->tail = 0;
 	p->head = n;
 	p->slots = slots;
+	p->mask = 2 * slots - 1;
 	return slots * PAGE_SIZE;
 }
 

@@ -13,7 +13,8 @@ struct pipe {
 	struct mutex lock;
 	struct waitq rd, wr;		/* readers wait for data, writers for room */
 	struct pipe_buf *ring;		/* 2 * slots entries; lock */
-	u32 head, tail, slots;		/* free running; slots a power of two; lock to change */
+	u32 head, tail;			/* free running; lock to change */
+	u32 slots, mask;		/* a power of two; of the entries: 2 * slots - 1; lock to change */
 	u32 readers, writers;		/* open files; lock to change */
 	u32 r_count, w_count;		/* opens ever: FIFO opens wait for a change; lock */
 	u32 files;			/* fifo_lock */

@@ -23,6 +23,7 @@ static struct pipe *pipe_alloc(void)
 	if (!p)
 		return NULL;
 	p->slots = DEFAULT_SLOTS;
+	p->mask = 2 * p->slots - 1;
 	p->ring = kcalloc(2 * p->slots, sizeof(p->ring[0]));
 	if (!p->ring) {
 		kfree(p);

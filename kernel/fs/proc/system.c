@@ -71,7 +71,7 @@ static int stat_show(struct textbuf *b, void *arg)
 	}
 	put_interrupts(b);
 	text_printf(b, "ctxt %lu\nbtime %ld\nprocesses %u\nprocs_running %u\nprocs_blocked %u\n",
-		    nr_context_switches, (s64)(realtime_offset() / NSEC_PER_SEC), total_forks,
+		    nr_context_switches(), (s64)(realtime_offset() / NSEC_PER_SEC), total_forks,
 		    nr_running(), nr_blocked());
 	text_puts(b, "softirq 0 0 0 0 0 0 0 0 0 0 0\n");	/* Perch has none */
 	return 0;
