@@ -49,6 +49,10 @@ void heap_insert(struct heap *h, struct heap_node *n)
 {
 	n->left = n->right = n->parent = NULL;
 	n->rank = 1;
+	if (!h->root) {
+		h->root = n;
+		return;
+	}
 	h->root = merge(h->root, n);
 	h->root->parent = NULL;
 }

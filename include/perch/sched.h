@@ -50,7 +50,7 @@ bool task_running(struct task *t);	/* on a CPU right now (racy unless on that CP
 
 struct cpu_times { u64 user, nice, system, idle, iowait, irq, softirq; };	/* ns */
 void cpu_times(u32 cpu, struct cpu_times *out);
-extern u64 nr_context_switches;		/* atomic, all CPUs */
+u64 nr_context_switches(void);		/* all CPUs, since boot */
 u32 nr_running(void);
 u32 nr_blocked(void);
 void loadavg(u64 out[3]);		/* fixed point, 1 << 16 */

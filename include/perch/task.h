@@ -41,9 +41,9 @@ struct itimer;
 #define TF_RESTORE_SIGMASK 0x08	/* saved_sigmask is to be put back by do_signal */
 #define TIF_WORK	(TIF_SIGPENDING | TIF_NEED_RESCHED | TIF_NOTIFY)
 #define TF_KTHREAD	0x100
-#define TF_FORKNOEXEC	0x200
+#define TF_IDLE		0x200
 #define TF_EXITING	0x400
-#define TF_IDLE		0x1000
+#define TF_FORKNOEXEC	0x1000
 #define TF_VFORK	0x2000		/* vfork_done is awaited */
 
 struct rusage_counts {

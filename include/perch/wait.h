@@ -39,10 +39,10 @@ static inline bool waitq_active(const struct waitq *q) { return !list_empty(&q->
 bool default_wake(struct wait_entry *w, void *key);
 void waitq_add(struct waitq *q, struct wait_entry *w);
 void waitq_remove(struct waitq *q, struct wait_entry *w);
-/* Wake all non-exclusive waiters and up to nr exclusive ones (0: all). Any context. */
-void wake_up_nr(struct waitq *q, int nr, void *key);
-/* A wake-up under another queue's lock, from its wait_entry.func; sub as in spin_lock_nested. */
+/* Wake all non-exclusive waiters and up to nr exclusive ones (0: all). Any context. _nested: under another
+ * queue's lock, from its wait_entry.func; sub as in spin_lock_nested. */
 void wake_up_nested(struct waitq *q, int nr, void *key, u32 sub);
+static inline void wake_up_nr(struct waitq *q, int nr, void *key) { wake_up_nested(q, nr, key, 0); }
 static inline void wake_up_all(struct waitq *q) { wake_up_nr(q, 0, NULL); }
 static inline void wake_up_one(struct waitq *q) { wake_up_nr(q, 1, NULL); }
 /* With a poll mask as key: waiters that asked for other events are left asleep. */
@@ -56,6 +56,10 @@ void prepare_to_wait(struct waitq *q, struct wait_entry *w, int state, bool excl
 void finish_wait(struct waitq *q, struct wait_entry *w);
 /* schedule() that also ends at the monotonic deadline (KTIME_MAX: never). False at timeout. */
 bool schedule_until(ktime deadline);
+void schedule(void);		/* sched.h */
+#define __sleep(deadline)							\
+	(__builtin_constant_p(deadline) && (deadline) == KTIME_MAX ?		\
+	 (schedule(), true) : schedule_until(deadline))
 
 /* States for prepare_to_wait (also struct task.state). */
 #define TASK_RUNNING		0
@@ -83,7 +87,7 @@ bool schedule_until(ktime deadline);
 				_r = -512;					\
 				break;						\
 			}							\
-			if (!schedule_until(deadline)) {			\
+			if (!__sleep(deadline)) {			\
 				_r = (cond) ? 0 : -110;				\
 				break;						\
 			}							\

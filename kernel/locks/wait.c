@@ -63,12 +63,17 @@ void waitq_add(struct waitq *q, struct wait_entry *w)
 	wq_unlock(&q->lock, flags);
 }
 
-void waitq_remove(struct waitq *q, struct wait_entry *w)
+static inline void unlink(struct waitq *q, struct wait_entry *w)
 {
 	u64 flags = wq_lock(&q->lock, 0);
 
 	list_del(&w->node);
 	wq_unlock(&q->lock, flags);
+}
+
+void waitq_remove(struct waitq *q, struct wait_entry *w)
+{
+	unlink(q, w);
 }
 
 static inline void wake_locked(struct waitq *q, int nr, void *key)
@@ -81,11 +86,6 @@ static inline void wake_locked(struct waitq *q, int nr, void *key)
 		if (w->func(w, key) && exclusive && --nr == 0)
 			break;
 	}
-}
-
-void wake_up_nr(struct waitq *q, int nr, void *key)
-{
-	wake_up_nested(q, nr, key, 0);
 }
 
 void wake_up_nested(struct waitq *q, int nr, void *key, u32 sub)
@@ -117,7 +117,7 @@ void prepare_to_wait(struct waitq *q, struct wait_entry *w, int state, bool excl
 void finish_wait(struct waitq *q, struct wait_entry *w)
 {
 	WRITE_ONCE(current->state, TASK_RUNNING);
-	waitq_remove(q, w);
+	unlink(q, w);
 	w->task = NULL;
 }
 

@@ -8,13 +8,13 @@
  * has to wait for a switch in progress, and a dead task is off its stack when it is put.
  */
 #include "rq.h"
+#include <perch/clock.h>
 #include <perch/mm.h>
 #include <perch/perf.h>
 #include <perch/smp.h>
 #include <perch/uaccess.h>
 
 struct rq rqs[NR_CPUS];
-u64 nr_context_switches;
 
 void update_curr(struct rq *rq, ktime now)
 {
@@ -152,7 +152,7 @@ static void context_switch(struct rq *rq, struct task *prev, struct task *next, 
 		prev->ru.nivcsw++;
 	else
 		prev->ru.nvcsw++;
-	atomic_inc(&nr_context_switches);
+	WRITE_ONCE(rq->switches, rq->switches + 1);
 	next->on_cpu = true;
 	WRITE_ONCE(rq->curr, next);
 	WRITE_ONCE(rq->curr_prio, next->rt_prio);
@@ -168,13 +168,13 @@ void schedule(void)
 {
 	struct cpu *c = this_cpu();
 	u64 flags = irq_save();
-	struct rq *rq = this_rq();
+	struct rq *rq = c->rq;
 	struct task *prev = current, *next;
 	bool preempt;
 
 	ASSERT(c->depth == 0);
 	rq_lock(rq);
-	update_curr(rq, ktime_now());
+	update_curr(rq, clock_now());
 	preempt = prev->state == TASK_RUNNING;
 	put_prev(rq, prev);
 	if (c->need_resched) {
@@ -203,6 +203,15 @@ void schedule_tail(struct task *prev)
 	irq_enable();
 	if (current->set_child_tid && put_user(current->pid, current->set_child_tid))
 		current->set_child_tid = NULL;	/* unmapped: as on Linux, nobody is told */
+}
+
+u64 nr_context_switches(void)
+{
+	u64 n = 0;
+
+	for (u32 c = 0; c < nr_cpus; c++)
+		n += READ_ONCE(rqs[c].switches);
+	return n;
 }
 
 void set_task_flag(struct task *t, u32 tif)

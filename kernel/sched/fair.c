@@ -39,14 +39,6 @@ void fair_charge(struct rq *rq, struct task *t, u64 ns)
 	advance_min(rq, t->se.fair.key);
 }
 
-void fair_place(struct rq *rq, struct task *t)
-{
-	s64 floor = rq->min_vruntime - SLEEPER_CREDIT;
-
-	if (t->se.fair.key < floor)
-		t->se.fair.key = floor;
-}
-
 /* Let the next one go first, without giving up more than that. */
 void fair_yield(struct rq *rq, struct task *t)
 {
@@ -54,15 +46,6 @@ void fair_yield(struct rq *rq, struct task *t)
 
 	if (first && t->se.fair.key <= first->key)
 		t->se.fair.key = first->key + 1;
-}
-
-bool fair_preempts(struct task *woken, struct task *curr)
-{
-	if (curr->policy == SCHED_IDLE)
-		return woken->policy != SCHED_IDLE;
-	if (woken->policy != SCHED_OTHER)
-		return false;
-	return woken->se.fair.key + WAKEUP_GRAN < curr->se.fair.key;
 }
 
 bool fair_tick(struct rq *rq, struct task *curr)

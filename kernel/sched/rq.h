@@ -55,6 +55,7 @@ struct rq {
 	struct timer tick;
 	u32 tick_holds;
 	u32 ticks;			/* since boot, for periodic work */
+	u64 switches;			/* others look at it, too */
 } __aligned(64);
 
 extern struct rq rqs[NR_CPUS];
@@ -143,9 +144,23 @@ static inline struct task *fair_first(struct rq *rq)
 	return n ? container_of(n, struct task, se.fair) : NULL;
 }
 void fair_charge(struct rq *rq, struct task *t, u64 ns);
-void fair_place(struct rq *rq, struct task *t);	/* a sleeper comes back: bound its credit */
+/* A sleeper comes back: bound its credit. */
+static inline void fair_place(struct rq *rq, struct task *t)
+{
+	s64 floor = rq->min_vruntime - SLEEPER_CREDIT;
+
+	if (t->se.fair.key < floor)
+		t->se.fair.key = floor;
+}
+static inline bool fair_preempts(const struct task *woken, const struct task *curr)
+{
+	if (curr->policy == SCHED_IDLE)
+		return woken->policy != SCHED_IDLE;
+	if (woken->policy != SCHED_OTHER)
+		return false;
+	return woken->se.fair.key + WAKEUP_GRAN < curr->se.fair.key;
+}
 void fair_yield(struct rq *rq, struct task *t);
-bool fair_preempts(struct task *woken, struct task *curr);
 bool fair_tick(struct rq *rq, struct task *curr);	/* true: time is up */
 void rt_queue_init(struct rt_queue *q);
 void rt_enqueue(struct rq *rq, struct task *t, bool head);

@@ -10,6 +10,7 @@
  * the new lock and moves on.
  */
 #include "rq.h"
+#include <perch/clock.h>
 #include <perch/smp.h>
 
 static bool may_use(struct task *t, u32 cpu)
@@ -75,7 +76,7 @@ u32 select_cpu(struct task *t)
 /* rq->lock held: t joins rq, to which it belongs. */
 static void join(struct rq *rq, struct task *t)
 {
-	update_curr(rq, ktime_now());
+	update_curr(rq, clock_now());
 	fair_place(rq, t);
 	enqueue(rq, t, false);
 	check_preempt(rq, t);
@@ -101,7 +102,7 @@ void activate(struct task *t)
 }
 
 /* rq->lock of t held, t matched: unlocks. */
-static void wake_and_unlock(struct rq *rq, struct task *t, u64 flags)
+static inline void wake_and_unlock(struct rq *rq, struct task *t, u64 flags)
 {
 	u32 old = t->state, cpu;
 
