@@ -96,10 +96,13 @@ static inline u64 sampling_start(struct perf_event *e)
 	return -min_t(u64, (u64)e->period_left, half_range(e));
 }
 
-/* The same for any event: minus what is left (pmu.h). */
+/* The same for any event: minus what is left (pmu.h). 64 bits never overflow; from 0, because a program that reads
+ * the counter itself adds an offset to it, which may not overflow either. */
 static inline u64 start_value(struct perf_event *e)
 {
-	return unlikely(is_sampling(e)) ? sampling_start(e) : -half_range(e);
+	if (unlikely(is_sampling(e)))
+		return sampling_start(e);
+	return e->hw.width >= 64 ? 0 : -half_range(e);
 }
 
 /* Add what a running counter has counted so far. o, on its CPU. */

@@ -16,7 +16,7 @@ M = [
   "u64 delta = raw > e->hw.prev ? count_since(e, raw) : 0;"),
  ("read-skips-the-wrap", "hot.h", "return (raw - e->hw.prev) << above >> above;", "return raw - e->hw.prev;"),
  ("lose-the-overflow-slice", "count.c", "\tcount_fold(e, ops->read(pp->pmu, &e->hw));\n\tdue = ", "\tdue = "),
- ("no-half-range-start", "hot.h", ": -half_range(e);", ": 1;"),
+ ("no-half-range-start", "hot.h", "0 : -half_range(e);", "0 : 1;"),
  ("late-is-lost", "hot.h", "\t\te->period_left += period;\n\te->last_period", "\t\te->period_left = period;\n\te->last_period"),
  ("late-for-ever", "hot.h", "if (e->period_left <= -period)", "if (0)"),
  ("every-chunk-is-a-sample", "count.c", "due = is_sampling(e) && e->period_left <= 0;", "due = is_sampling(e);"),
