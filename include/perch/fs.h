@@ -226,6 +226,7 @@ struct file {
 #define FMODE_WRITE	2
 #define FMODE_PATH	4	/* O_PATH */
 #define FMODE_NOPOS	8	/* stream: no file position */
+#define FMODE_LENT	16	/* what path names is for ever: no references are held */
 
 /* Files: references and construction. */
 struct file *file_get(struct file *f);
@@ -236,7 +237,7 @@ struct file *shmem_file(const char *name, u64 size);
 int tmpfs_mmap(struct file *f, struct vma *v);	/* kernel/mm: maps the page cache of a tmpfs inode */
 /* An object without a name (pipes, eventfd, perf): inode mode 0600, name like "anon_inode:[perf_event]". */
 struct file *anon_file(const char *name, const struct file_ops *ops, void *priv, u32 flags);
-/* Where many of the same name are made: the name once (NULL: no memory), then files with it. */
+/* Where many of the same name are made: the name once (NULL: no memory), kept for ever, then files with it. */
 struct dentry *anon_dentry(const char *name);
 struct file *anon_file_at(struct dentry *name, const struct file_ops *ops, void *priv, u32 flags);
 /* Async notification: send SIGIO (or F_SETSIG's) to f's owner with si_fd=fd, si_code=POLL_x, si_band. Any context. */

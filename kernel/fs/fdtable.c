@@ -102,10 +102,12 @@ struct files *files_create(void)
 static void take_files(struct files *t)
 {
 	for (u32 i = fd_next_bit(t->open, 0, t->size); i < t->size; i = fd_next_bit(t->open, i + 1, t->size)) {
-		if (t->fd[i])
+		if (t->fd[i]) {
 			file_get(t->fd[i]);
-		else
-			fd_set_bit(t->open, i, false);	/* reserved by a call of the parent */
+			continue;
+		}
+		fd_set_bit(t->open, i, false);		/* reserved by a call of the parent */
+		fd_set_bit(t->cloexec, i, false);
 	}
 	t->next = 0;
 }
@@ -184,7 +186,7 @@ int files_unshare(void)
 	return 0;
 }
 
-static struct file *detach_locked(struct files *t, u32 fd)
+static inline struct file *detach_locked(struct files *t, u32 fd)
 {
 	struct file *f = t->fd[fd];
 
@@ -243,7 +245,8 @@ static int alloc_from(struct files *t, u32 from, bool cloexec)
 	}
 	if (!err) {
 		fd_set_bit(t->open, fd, true);
-		fd_set_bit(t->cloexec, fd, cloexec);
+		if (cloexec)	/* a free number's bit is clear */
+			fd_set_bit(t->cloexec, fd, true);
 		if (from <= t->next)
 			t->next = fd + 1;
 	}
@@ -256,14 +259,19 @@ int fd_alloc(u32 flags)
 	return alloc_from(current->files, 0, flags & O_CLOEXEC);
 }
 
+/* While only this task has the table, the array stays where it is and the number is ours: who looks at it from
+ * outside sees f or nothing. */
 void fd_install(int fd, struct file *f)
 {
 	struct files *t = current->files;
+	bool shared = ref_read(&t->refs) != 1;
 
-	spin_lock(&t->lock);
+	if (unlikely(shared))
+		spin_lock(&t->lock);
 	ASSERT(fd_bit(t->open, fd) && !t->fd[fd]);
-	t->fd[fd] = f;
-	spin_unlock(&t->lock);
+	store_release(&t->fd[fd], f);
+	if (unlikely(shared))
+		spin_unlock(&t->lock);
 }
 
 void fd_release(int fd)

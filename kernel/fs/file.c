@@ -83,7 +83,8 @@ static void file_free(struct file *f)
 		f->ops->release(f);
 	if ((f->mode & FMODE_WRITE) && S_ISREG(f->inode->mode))
 		file_end_write(f);
-	path_put(&f->path);
+	if (!(f->mode & FMODE_LENT))
+		path_put(&f->path);
 	kfree(f);
 }
 
@@ -118,28 +119,30 @@ struct dentry *anon_dentry(const char *name)
 	return d;
 }
 
-/* Takes over the reference to name, on errors too. */
-static struct file *file_of(struct dentry *name, const struct file_ops *ops, void *priv, u32 flags)
+struct file *anon_file_at(struct dentry *name, const struct file_ops *ops, void *priv, u32 flags)
 {
 	struct path p = { anon_mount, name };
+	struct file *f = file_alloc();
+
+	if (!f)
+		return ERR_PTR(-ENOMEM);
+	file_fill(f, &p, flags, ops);
+	f->mode |= FMODE_LENT;
+	f->priv = priv;
+	return f;
+}
+
+struct file *anon_file(const char *name, const struct file_ops *ops, void *priv, u32 flags)
+{
+	struct path p = { anon_mount, anon_dentry(name) };
 	struct file *f;
 
+	if (!p.dentry)
+		return ERR_PTR(-ENOMEM);
 	mount_get(p.mnt);
 	f = file_new(&p, flags, ops);
 	if (!f)
 		return ERR_PTR(-ENOMEM);
 	f->priv = priv;
 	return f;
-}
-
-struct file *anon_file_at(struct dentry *name, const struct file_ops *ops, void *priv, u32 flags)
-{
-	return file_of(dentry_get(name), ops, priv, flags);
-}
-
-struct file *anon_file(const char *name, const struct file_ops *ops, void *priv, u32 flags)
-{
-	struct dentry *d = anon_dentry(name);
-
-	return d ? file_of(d, ops, priv, flags) : ERR_PTR(-ENOMEM);
 }
