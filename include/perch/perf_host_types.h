@@ -49,6 +49,7 @@ struct host_irq_work {
 	void (*fn)(struct host_irq_work *);
 };
 
+static inline bool host_waitq_active(const host_waitq *q) { return waitq_active(q); }
 static inline u64 host_irq_save(void) { return irq_save(); }
 static inline void host_irq_restore(u64 flags) { irq_restore(flags); }
 static inline bool host_irqs_off(void) { return irqs_off(); }

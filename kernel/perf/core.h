@@ -353,7 +353,7 @@ void event_disable_here(struct perf_event *e);	/* interrupt, O */
 
 /* group.c */
 void group_init(struct perf_event *e);
-void group_join(struct perf_event *leader, struct perf_event *e);	/* mc */
+void group_join(struct perf_event *leader, struct perf_event *e);	/* mc, or m without a context */
 void group_leave(struct perf_event *e);	/* mc, or m when GONE; promotes the members of a leader */
 int group_check(struct perf_event *leader, const struct perf_event *e, struct perf_why *why);
 void group_relist(struct perf_event *leader);	/* c */

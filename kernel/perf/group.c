@@ -42,12 +42,13 @@ void group_requeue(struct perf_event *leader)
 	queue_insert(leader, false);
 }
 
-/* e, until now a group of one that is not queued, joins. Both in the same context. mc, after ctx_clock;
- * the group is not placed. */
+/* e, until now a group of one that is not queued, joins. Both in the same context (mc, after ctx_clock), or both new and
+ * in none (m). The group is not placed. */
 void group_join(struct perf_event *leader, struct perf_event *e)
 {
 	ASSERT_HOT(!leader->group.placed && !e->group.listed && is_leader(leader));
-	group_settle(leader);
+	if (leader->ctx && leader->state >= PERF_ON)
+		group_settle(leader);
 	list_add_tail(&e->group_node, &leader->group.members);
 	e->leader = leader;
 	leader->group.nr++;

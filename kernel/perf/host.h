@@ -227,6 +227,8 @@ bool host_fd_open(int fd);			/* has current an open file of this number? P */
 void host_file_put(struct host_file *f);		/* P */
 
 void host_poll_wait(struct host_poll *p, host_waitq *q);	/* P */
+/* Does anybody poll? Who has begun to by host_poll_wait, and has then taken a lock that the caller holds now, is seen. A. */
+bool host_waitq_active(const host_waitq *q);
 /* Wake pollers for mask. From irq work or P only. */
 void host_waitq_wake(host_waitq *q, u32 mask);
 /* Send the O_ASYNC signal of f (SIGIO or F_SETSIG's, to its F_SETOWN owner); hup: POLL_HUP, else

@@ -8,6 +8,9 @@
  * root is off (enable_on_exec of a child), or run with another period. When a task exits, the
  * totals of its copies are added to the root once, and the copies are freed.
  *
+ * A fork first makes all copies, groups and buckets, which may fail, in a context that nobody can find yet; then it
+ * links them in one go. An exit takes them out in one go.
+ *
  * Everything here is P under perf_mutex: a fork is either before a close (which then kills the
  * copies) or after it (and finds nothing to copy).
  */
@@ -57,53 +60,82 @@ static struct perf_event *copy_event(struct perf_event *from)
 	return e;
 }
 
-struct link_request {
-	struct perf_event *e, *leader;
-	struct perf_bucket *bucket;
+/* Copies on their way into ctx. */
+struct brood {
+	struct perf_ctx *ctx;
+	struct list copies;	/* by ctx_node, a group's leader before its members */
 };
 
-/* Into the child's context, which is out and stays so. */
-static void link_in_ctx(struct perf_ctx *ctx, void *arg)
+static struct perf_event *inherit_one(struct perf_event *from, struct brood *b, struct perf_event *leader)
 {
-	struct link_request *r = arg;
+	struct perf_bucket *bucket = ctx_bucket(b->ctx, from->cpu);
+	struct perf_event *e = bucket ? copy_event(from) : NULL;
 
-	ctx_add_event(ctx, r->e, r->bucket);
-	if (r->leader)
-		group_join(r->leader, r->e);
-	group_relist(r->e->leader);
+	if (!e)
+		return NULL;
+	e->bucket = bucket;
+	list_add_tail(&e->ctx_node, &b->copies);
+	if (leader)
+		group_join(leader, e);
+	return e;
 }
 
-static struct perf_event *inherit_one(struct perf_event *from, struct perf_ctx *ctx,
-				      struct perf_event *leader)
+static int inherit_group(struct perf_event *from, struct brood *b)
 {
-	struct perf_bucket *b = ctx_bucket(ctx, from->cpu);
-	struct link_request r = { b ? copy_event(from) : NULL, leader, b };
-
-	if (r.e)
-		ctx_call(ctx, link_in_ctx, &r);
-	return r.e;
-}
-
-static int inherit_group(struct perf_event *from, struct perf_ctx *ctx)
-{
-	struct perf_event *leader = inherit_one(from, ctx, NULL), *m;
+	struct perf_event *leader = inherit_one(from, b, NULL), *m;
 
 	if (!leader)
 		return -ENOMEM;
 	for_each_member(m, from)
-		if (m != from && !inherit_one(m, ctx, leader))
+		if (m != from && !inherit_one(m, b, leader))
 			return -ENOMEM;
 	leader->group.generation = from->group.generation;
 	return 0;
 }
 
-/* Take all events, which are copies, out of a context that never ran. */
-static void drop_copies(struct perf_ctx *ctx)
+static int inherit_all(struct perf_ctx *parent, struct brood *b, u32 flags, bool *all)
 {
-	while (!list_empty(&ctx->events)) {
-		struct perf_event *e = list_first(&ctx->events, struct perf_event, ctx_node);
+	struct perf_event *e;
+	int err = 0;
 
-		event_detach(e);
+	list_for_each(e, &parent->events, ctx_node) {
+		*all &= alike(e);
+		if (!is_leader(e))
+			continue;
+		if (!wanted(e, flags))
+			*all = false;
+		else
+			err = inherit_group(e, b);
+		if (err)
+			break;
+		HOST_PAUSE("inherit");
+	}
+	return err;
+}
+
+/* All copies into the child's context, which is out and stays so. */
+static void link_in_ctx(struct perf_ctx *ctx, void *arg)
+{
+	struct brood *b = arg;
+	struct perf_event *e, *next;
+
+	list_for_each_safe(e, next, &b->copies, ctx_node) {
+		list_del(&e->ctx_node);
+		ctx_add_event(ctx, e, e->bucket);
+	}
+	list_for_each(e, &ctx->events, ctx_node)
+		if (is_leader(e))
+			group_relist(e);
+}
+
+/* The copies that are made already: no memory for the next. */
+static void drop_copies(struct brood *b)
+{
+	while (!list_empty(&b->copies)) {
+		struct perf_event *e = list_first(&b->copies, struct perf_event, ctx_node);
+
+		list_del(&e->ctx_node);
+		group_leave(e);
 		list_del(&e->child_node);
 		event_free(e);
 	}
@@ -113,30 +145,18 @@ static void drop_copies(struct perf_ctx *ctx)
 int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, u32 flags)
 {
 	struct perf_ctx *ctx = ctx_alloc(child->task);
-	struct perf_event *e;
+	struct brood b = { ctx, LIST_INIT(b.copies) };
 	bool all = true;
-	int err = ctx ? 0 : -ENOMEM;
+	int err = ctx ? inherit_all(parent, &b, flags, &all) : -ENOMEM;
 
-	if (!ctx)
-		return err;
-	list_for_each(e, &parent->events, ctx_node) {
-		all &= alike(e);
-		if (!is_leader(e))
-			continue;
-		if (!wanted(e, flags))
-			all = false;
-		else
-			err = inherit_group(e, ctx);
-		if (err)
-			break;
-		HOST_PAUSE("inherit");
-	}
 	if (err)
-		drop_copies(ctx);
-	if (!ctx->nr_events) {
-		ctx_free(ctx);
+		drop_copies(&b);
+	if (list_empty(&b.copies)) {
+		if (ctx)
+			ctx_free(ctx);
 		return err;
 	}
+	ctx_call(ctx, link_in_ctx, &b);
 	if (all) {
 		if (!parent->clone_id)
 			WRITE_ONCE(parent->clone_id, next_clone_id++);
@@ -167,7 +187,8 @@ void family_fold(struct perf_event *child)
 	WRITE_ONCE(root->child_enabled, root->child_enabled + child->enabled);
 	WRITE_ONCE(root->child_running, root->child_running + child->running);
 	list_del(&child->child_node);
-	host_waitq_wake(&root->waitq, HOST_POLLHUP);	/* it may have been the last one */
+	if (unlikely(host_waitq_active(&root->waitq)))
+		host_waitq_wake(&root->waitq, HOST_POLLHUP);	/* it may have been the last one */
 	STAT_INC(folded);
 	event_free(child);
 }

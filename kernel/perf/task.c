@@ -87,8 +87,10 @@ static void gone_in_ctx(struct perf_ctx *ctx, void *arg)
 			overflow_wake(e);	/* who polls it learns of the end */
 		if (e->group.listed)
 			queue_remove(e);
-		event_relist(e);
-		userpage_update(e);
+		if (e->soft_listed || e->clock_listed)
+			event_relist(e);
+		if (e->page)
+			userpage_update(e);
 		ctx_del_event(e);
 		if (e->root != e)
 			list_add_tail(&e->ctx_node, copies);
@@ -104,7 +106,8 @@ static void empty_ctx(struct perf_ctx *ctx)
 	while (!list_empty(&copies)) {
 		e = list_first(&copies, struct perf_event, ctx_node);
 		list_del(&e->ctx_node);
-		group_leave(e);
+		if (!is_leader(e) || !is_alone(e))
+			group_leave(e);
 		family_fold(e);
 	}
 	ctx_free(ctx);
