@@ -21,16 +21,6 @@
 
 /* --- memory and log */
 
-void *host_zalloc(size_t size)
-{
-	return kzalloc(size);
-}
-
-void host_free(void *p)
-{
-	kfree(p);
-}
-
 void *host_page_alloc(void)
 {
 	/* Rings can grow as far as a user's allowance goes, root's without end: the kernel's reserve is not for them. */
@@ -73,16 +63,6 @@ int host_snprintf(char *buf, size_t size, const char *fmt, ...)
 }
 
 /* --- CPUs */
-
-u32 host_nr_cpus(void)
-{
-	return nr_cpus;
-}
-
-bool host_cpu_online(u32 cpu)
-{
-	return cpu_is_online(cpu);
-}
 
 int host_call_on_cpu(u32 cpu, void (*fn)(void *), void *arg)
 {
@@ -335,11 +315,6 @@ s64 *host_mm_pinned_pages(struct host_mm *mm)
 }
 
 /* --- user memory */
-
-int host_copy_from_user(void *dst, u64 src, size_t n)
-{
-	return copy_from_user(dst, (const void __user *)src, n) ? -EFAULT : 0;
-}
 
 size_t host_copy_from_user_nofault(void *dst, u64 src, size_t n)
 {

@@ -7,6 +7,8 @@
 #include <perch/clock.h>
 #include <perch/cpu.h>
 #include <perch/debug.h>
+#include <perch/errno.h>
+#include <perch/page.h>
 #include <perch/smp.h>
 #include <perch/spinlock.h>
 #include <perch/task.h>
@@ -49,6 +51,18 @@ struct host_irq_work {
 	void (*fn)(struct host_irq_work *);
 };
 
+static inline void *host_zalloc(size_t size) { return kzalloc(size); }
+static inline void host_free(void *p) { kfree(p); }
+static inline u32 host_nr_cpus(void) { return nr_cpus; }
+static inline bool host_cpu_online(u32 cpu) { return cpu_is_online(cpu); }
+static inline int host_copy_from_user(void *dst, u64 src, size_t n)
+{
+	return copy_from_user(dst, (const void __user *)src, n) ? -EFAULT : 0;
+}
+static inline int host_copy_to_user(u64 dst, const void *src, size_t n)
+{
+	return copy_to_user((void __user *)dst, src, n) ? -EFAULT : 0;
+}
 static inline bool host_waitq_active(const host_waitq *q) { return waitq_active(q); }
 static inline u64 host_irq_save(void) { return irq_save(); }
 static inline void host_irq_restore(u64 flags) { irq_restore(flags); }
@@ -56,10 +70,6 @@ static inline bool host_irqs_off(void) { return irqs_off(); }
 static inline u32 host_cpu(void) { return cpu_id(); }
 static inline u64 host_now(void) { return (u64)clock_now(); }
 static inline struct task *host_current(void) { return current; }
-static inline int host_copy_to_user(u64 dst, const void *src, size_t n)
-{
-	return copy_to_user((void __user *)dst, src, n) ? -EFAULT : 0;
-}
 static inline bool host_regs_user(const struct pt_regs *r) { return user_mode(r); }
 static inline u64 host_regs_pc(const struct pt_regs *r) { return r->pc; }
 static inline u64 host_regs_sp(const struct pt_regs *r) { return r->sp; }

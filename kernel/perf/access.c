@@ -75,9 +75,8 @@ int access_cpu(struct perf_why *why)
 /* May current measure t? sigtrap also sends it signals. */
 int access_task(const struct perf_event_attr *attr, struct task *t, struct perf_why *why)
 {
-	bool may = access_privileged() && (!attr->sigtrap || host_capable(HOST_CAP_KILL));
-
-	if (!may && !host_may_observe(t))
+	if (!host_may_observe(t) &&
+	    !(access_privileged() && (!attr->sigtrap || host_capable(HOST_CAP_KILL))))
 		return perf_refuse(why, -EACCES, "pid", host_task_tid(t), "not allowed to observe it");
 	return 0;
 }

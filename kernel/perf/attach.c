@@ -10,19 +10,29 @@ struct attach_request {
 	struct perf_bucket *bucket;
 };
 
+static void link(struct perf_ctx *ctx, const struct attach_request *r)
+{
+	ctx_add_event(ctx, r->e, r->bucket);
+	if (r->leader)
+		group_join(r->leader, r->e);
+}
+
+/* While the group is off there is nothing to settle, to list or to place. */
 static void attach_in_ctx(struct perf_ctx *ctx, void *arg)
 {
 	struct attach_request *r = arg;
-	struct perf_event *e = r->e;
+	struct perf_event *head = r->leader ? r->leader : r->e;
 
+	if (head->state < PERF_ON) {
+		link(ctx, r);
+		return;
+	}
 	ctx_clock(ctx);
 	if (r->leader && r->leader->group.placed)
 		group_evict(r->leader);
-	ctx_add_event(ctx, e, r->bucket);
-	if (r->leader)
-		group_join(r->leader, e);
-	group_relist(e->leader);
-	resched_group(ctx, e->leader);
+	link(ctx, r);
+	group_relist(head);
+	resched_group(ctx, head);
 }
 
 /* Put e, new and a group of one, into ctx and into leader's group (NULL: its own). */
@@ -34,11 +44,24 @@ void event_attach(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucket
 	ctx_call(ctx, attach_in_ctx, &r);
 }
 
+/* It has no part in what counts, and nobody changes by its leaving: the group is off, or e is all of it. */
+static bool leaves_quietly(const struct perf_event *e)
+{
+	return e->leader->state < PERF_ON && (!is_leader(e) || is_alone(e)) && !e->page;
+}
+
 static void detach_in_ctx(struct perf_ctx *ctx, void *arg)
 {
 	struct perf_event *e = arg, *leader = e->leader;
 	struct pmu *pmu = leader->group.pmu;
 
+	if (leaves_quietly(e)) {
+		if (leader != e)
+			group_leave(e);
+		WRITE_ONCE(e->state, PERF_GONE);
+		ctx_del_event(e);
+		return;
+	}
 	ctx_clock(ctx);
 	if (leader->group.placed)
 		group_evict(leader);
@@ -72,13 +95,25 @@ static void bring_in(void *arg)
 	}
 }
 
+/* The memory of the context that pt's task had before, or new memory. */
+static struct perf_ctx *take_ctx(struct perf_task *pt)
+{
+	struct perf_ctx *ctx = pt->spare;
+
+	if (!ctx)
+		return ctx_alloc(pt->task);
+	pt->spare = NULL;
+	ctx_reuse(ctx);
+	return ctx;
+}
+
 /*
  * A context for a task that has none. The task may be running anywhere, on a CPU that did not see
  * it yet: after the store every switch to it sees it, and the visit catches a task that runs.
  */
 static struct perf_ctx *make_ctx(struct perf_task *pt)
 {
-	struct perf_ctx *ctx = ctx_alloc(pt->task);
+	struct perf_ctx *ctx = take_ctx(pt);
 
 	if (!ctx)
 		return NULL;
@@ -96,9 +131,9 @@ static struct perf_ctx *make_ctx(struct perf_task *pt)
 	return ctx;
 }
 
-/* Add n to the pins of ctx if it is t's: true. A family switch looks at them on the CPU that ctx is in on, or under
- * the lock. P, m. */
-static bool add_pins(struct perf_ctx *ctx, const struct task *t, u32 n)
+/* One more of the pins if ctx is t's: true. A family switch looks at them on the CPU that ctx is in on, or under the lock.
+ * P, m. */
+static bool add_pins(struct perf_ctx *ctx, const struct task *t)
 {
 	u64 flags = host_irq_save();
 	bool out = READ_ONCE(ctx->oncpu) != (int)host_cpu(), ours;
@@ -107,11 +142,21 @@ static bool add_pins(struct perf_ctx *ctx, const struct task *t, u32 n)
 		host_spin_lock(&ctx->lock);
 	ours = ctx->task == t;	/* else a family switch came between */
 	if (ours)
-		ctx->pins += n;
+		WRITE_ONCE(ctx->pins, ctx->pins + 1);
 	if (out)
 		host_spin_unlock(&ctx->lock);
 	host_irq_restore(flags);
 	return ours;
+}
+
+/* The same for current: it is not being switched, so nobody looks. */
+static struct perf_ctx *own_ctx(struct perf_task *pt)
+{
+	struct perf_ctx *ctx = pt->ctx ? pt->ctx : make_ctx(pt);
+
+	if (ctx)
+		WRITE_ONCE(ctx->pins, ctx->pins + 1);
+	return ctx;
 }
 
 /*
@@ -129,20 +174,23 @@ struct perf_ctx *ctx_of_task(struct task *t, int *err)
 		*err = -ESRCH;
 		return NULL;
 	}
+	if (t == host_current())
+		return own_ctx(pt);
 	for (;;) {
 		struct perf_ctx *ctx = __atomic_load_n(&pt->ctx, __ATOMIC_ACQUIRE);
 
 		if (!ctx)
 			ctx = make_ctx(pt);
-		if (!ctx || add_pins(ctx, t, 1))
+		if (!ctx || add_pins(ctx, t))
 			return ctx;
 	}
 }
 
+/* A family switch that still sees the pin goes the other way, and that is all. */
 void ctx_unpin(struct perf_ctx *ctx)
 {
 	ASSERT_PERF(ctx->pins);
-	(void)add_pins(ctx, READ_ONCE(ctx->task), -1u);	/* pinned: it stays that task's */
+	WRITE_ONCE(ctx->pins, ctx->pins - 1);
 }
 
 /* arg: set to whether the task was running, so that nobody else can be switching to it. */
@@ -157,6 +205,7 @@ static void part_from_task(struct perf_ctx *ctx, void *arg)
 		for (u32 i = 0; i < perf_nr_pmus; i++)
 			seats_return(&pc->pmu[i]);
 		pc->task_ctx = NULL;
+		ctx->here = NULL;
 		__atomic_store_n(&ctx->oncpu, -1, __ATOMIC_RELEASE);
 	}
 	ctx->dead = true;
@@ -170,18 +219,22 @@ static void nothing(void *unused)
 
 /*
  * A task's context without events costs every switch something: drop it. A CPU that is switching to
- * the task may have found the pointer already; it will see "dead". Memory goes when every CPU has left the
- * switch that it may have been in.
+ * the task may have found the pointer already; it will see "dead". When every CPU has left the switch that it may
+ * have been in, the memory is at rest: for the task's next event, or until the task ends.
  */
 void ctx_drop_if_empty(struct perf_ctx *ctx)
 {
+	struct perf_task *pt;
 	bool was_in;
 
 	if (!is_tasks(ctx) || ctx->nr_events || ctx->pins)
 		return;
+	pt = *host_task_slot(ctx->task);
 	ctx_call(ctx, part_from_task, &was_in);
 	for (u32 c = 0; !was_in && c < host_nr_cpus(); c++)
 		if (host_cpu_online(c))
 			(void)host_call_on_cpu(c, nothing, NULL);
-	ctx_free(ctx);
+	ctx_rest(ctx);
+	ASSERT_PERF(!pt->spare);
+	pt->spare = ctx;
 }

@@ -124,7 +124,7 @@ int attr_validate(struct perf_event_attr *attr, struct perf_why *why)
 		return perf_refuse(why, -EINVAL, "sample_type", attr->sample_type, "unknown bit");
 	if (attr->read_format & ~(u64)(PERF_FORMAT_MAX - 1))
 		return perf_refuse(why, -EINVAL, "read_format", attr->read_format, "unknown bit");
-	err = validate_sample(attr, why);
+	err = attr->sample_type ? validate_sample(attr, why) : 0;
 	if (err)
 		return err;
 	if (attr->inherit_thread && !attr->inherit)

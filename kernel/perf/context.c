@@ -36,7 +36,14 @@ void ctx_init(struct perf_ctx *ctx, struct task *t)
 	bucket_init(&ctx->any, -1);
 }
 
-/* For a task; counts as a user of the switch hook. NULL: no memory. P, m. */
+/* A task's context is a user of the switch hook. */
+static void in_use(int n)
+{
+	STAT_ADD(contexts, n);
+	__atomic_fetch_add(&perf_switch_users, (u32)n, __ATOMIC_SEQ_CST);
+}
+
+/* For a task, in use. NULL: no memory. P, m. */
 struct perf_ctx *ctx_alloc(struct task *t)
 {
 	struct perf_ctx *ctx = host_zalloc(offsetof(struct perf_ctx, seats[perf_nr_pmus]));
@@ -44,24 +51,45 @@ struct perf_ctx *ctx_alloc(struct task *t)
 	if (!ctx)
 		return NULL;
 	ctx_init(ctx, t);
-	STAT_INC(contexts);
-	__atomic_fetch_add(&perf_switch_users, 1, __ATOMIC_SEQ_CST);
+	in_use(1);
 	return ctx;
 }
 
-/* No task has it any more and it is out. P, m. */
-void ctx_free(struct perf_ctx *ctx)
+static void free_buckets(struct perf_ctx *ctx)
 {
-	ASSERT_PERF(ctx->oncpu < 0 && !ctx->nr_events && list_empty(&ctx->events) && !ctx->parked &&
-		    !ctx->traps_owed);
-	for (u32 c = 0; ctx->bycpu && c < host_nr_cpus(); c++) {
+	for (u32 c = 0; c < host_nr_cpus(); c++) {
 		if (ctx->bycpu[c])
 			STAT_DEC(buckets);
 		host_free(ctx->bycpu[c]);
 	}
 	host_free(ctx->bycpu);
-	__atomic_fetch_sub(&perf_switch_users, 1, __ATOMIC_SEQ_CST);
-	STAT_DEC(contexts);
+	ctx->bycpu = NULL;
+}
+
+/* No task has it any more and it is out: only its memory is left, for ctx_reuse or host_free. P, m. */
+void ctx_rest(struct perf_ctx *ctx)
+{
+	ASSERT_PERF(ctx->oncpu < 0 && !ctx->nr_events && list_empty(&ctx->events) && !ctx->parked &&
+		    !ctx->traps_owed);
+	if (unlikely(ctx->bycpu))
+		free_buckets(ctx);
+	in_use(-1);
+}
+
+/* As if it came from ctx_alloc, for the same task; but its clock goes on. P, m. */
+void ctx_reuse(struct perf_ctx *ctx)
+{
+	ctx->dead = false;
+	for (u32 i = 0; i < perf_nr_pmus; i++) {
+		ctx->unmet[i] = false;
+		ctx->rotated[i] = ctx->time;
+	}
+	in_use(1);
+}
+
+void ctx_free(struct perf_ctx *ctx)
+{
+	ctx_rest(ctx);
 	host_free(ctx);
 }
 
@@ -161,7 +189,7 @@ static struct perf_bucket *bucket_here(struct perf_ctx *ctx, u32 cpu)
 void ctx_add_event(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucket *b)
 {
 	ASSERT_HOT(ctx_owned(ctx) && !e->ctx);
-	if (!ctx->here && ctx->oncpu >= 0)
+	if (unlikely(b != &ctx->any) && !ctx->here && ctx->oncpu >= 0)
 		ctx->here = bucket_here(ctx, (u32)ctx->oncpu);
 	WRITE_ONCE(e->ctx, ctx);	/* event_try_here looks at it from anywhere */
 	e->bucket = b;

@@ -162,7 +162,7 @@ struct perf_ctx {
 	host_spinlock lock;
 	struct task *task;	/* whose events these are now, NULL: a CPU's (c!); see is_tasks */
 	int oncpu;		/* CPU it is in on, -1: out; comes in under the lock, leaves by a release (a) */
-	u32 pins;		/* > 0: must stay with its task (c) */
+	u32 pins;		/* > 0: must stay with its task (mc up, m! down) */
 	u32 noswap;		/* events that forbid the family switch (mc) */
 	u32 nr_switch;		/* events that want SWITCH records (mc) */
 	u32 traps_owed;		/* events that owe their task a SIGTRAP (c) */
@@ -222,6 +222,7 @@ struct perf_task {
 	u64 id;			/* never used again, unlike tids and addresses (I) */
 	struct perf_ctx *ctx;	/* written on the CPU where the task runs, or under perf_mutex before
 				 * the task can run; see ctx_of_task */
+	struct perf_ctx *spare;	/* memory for the next one; NULL while it has one (m) */
 	bool dead;		/* exited: no context may be made any more (m) */
 	struct list owned;	/* events it opened, by owner_node (m) */
 	struct perf_why why;	/* last refusal (m) */
@@ -315,7 +316,8 @@ bool access_closed(void);	/* to current, whatever it asks for */
 void refusal_note(const struct perf_why *why);
 
 /* sysctl.c */
-int sysctl_paranoid(void);
+#define SYSCTL_PARANOID 0
+static inline int sysctl_paranoid(void) { return READ_ONCE(perf_sysctls[SYSCTL_PARANOID].value); }
 int sysctl_max_sample_rate(void);
 void sysctl_lower_sample_rate(int rate);	/* A */
 int sysctl_cpu_time(void);
@@ -326,8 +328,14 @@ int sysctl_user_access(void);
 u32 sysctl_jitter(void);
 int sysctl_debug(void);
 
-/* task.c: P, perf_mutex held. NULL: out of memory. */
-struct perf_task *perf_task_get(struct task *t);
+/* task.c: t's, made if need be; look at ->dead. NULL: out of memory. P, perf_mutex held. */
+struct perf_task *perf_task_make(struct task *t);
+static inline struct perf_task *perf_task_get(struct task *t)
+{
+	struct perf_task *pt = __atomic_load_n(host_task_slot(t), __ATOMIC_ACQUIRE);
+
+	return likely(pt) ? pt : perf_task_make(t);
+}
 
 /* event.c */
 /* Zeroed, NULL: no memory. Its attr is to be filled in; event_init makes it an event, with the state from
@@ -369,6 +377,8 @@ struct perf_event *queue_next(struct perf_event *g);
 void ctx_init(struct perf_ctx *ctx, struct task *t);
 struct perf_ctx *ctx_alloc(struct task *t);
 void ctx_free(struct perf_ctx *ctx);
+void ctx_rest(struct perf_ctx *ctx);	/* P, m: nobody has it, its memory stays; and back */
+void ctx_reuse(struct perf_ctx *ctx);
 void ctx_call(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void *arg);	/* P, m */
 struct perf_bucket *ctx_bucket(struct perf_ctx *ctx, int cpu);	/* P, m: makes it. NULL: no memory */
 void ctx_add_event(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucket *b);	/* mc */

@@ -196,7 +196,8 @@ static void perf_release(void *priv)
 	host_mutex_lock(&perf_mutex);
 	ctx = e->ctx;
 	list_del(&e->owner_node);
-	family_kill(e);
+	if (!list_empty(&e->children))
+		family_kill(e);
 	HOST_PAUSE("close_locked");
 	event_detach(e);
 	if (ctx)

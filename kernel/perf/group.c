@@ -10,6 +10,7 @@
 #include "core.h"
 
 #define READ_LIMIT (16 * 1024)	/* bytes of one read(), Linux's limit of the group's size */
+#define READ_EACH 24		/* of these, at most for the group and for each member: read_size_for */
 
 void group_init(struct perf_event *e)
 {
@@ -107,7 +108,7 @@ void group_leave(struct perf_event *e)
 		leader->group.nr--;
 		leader->group.generation++;
 		group_repmu(leader);
-		if (leader->ctx)
+		if (leader->ctx && leader->state >= PERF_ON)
 			group_relist(leader);
 	} else {
 		if (e->group.listed)
@@ -128,6 +129,8 @@ static bool sizes_ok(struct perf_event *leader, const struct perf_event *e)
 	u32 nr = leader->group.nr + 1;
 	struct perf_event *m;
 
+	if (likely((nr + 1) * READ_EACH <= READ_LIMIT))
+		return true;
 	for_each_member(m, leader)
 		if (read_size_for(m->attr.read_format, nr) > READ_LIMIT)
 			return false;

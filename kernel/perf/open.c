@@ -15,13 +15,13 @@
 struct open_call {
 	int pid, cpu, group_fd;
 	u64 flags;
-	struct perf_why why;
+	struct perf_why *why;
 	/* taken so far */
 	int fd;
 	struct host_file *group_file, *file;
 	struct perf_event *group;	/* of group_fd, NULL: none or NO_GROUP */
 	struct perf_event *output;	/* of group_fd */
-	struct task *task;
+	struct task *task;		/* with a reference, unless pid is 0: current */
 	struct perf_event *event;	/* its attr is the attribute, in the making until make_event */
 	bool guarded;
 };
@@ -34,10 +34,10 @@ static int get_group(struct open_call *o)
 		return 0;
 	o->group_file = host_fd_get(o->group_fd, &perf_file_ops, &priv);
 	if (!o->group_file)
-		return perf_refuse(&o->why, -EBADF, "group_fd", (u64)o->group_fd, "not a perf event");
+		return perf_refuse(o->why, -EBADF, "group_fd", (u64)o->group_fd, "not a perf event");
 	o->output = priv;
 	if (READ_ONCE(o->output->state) == PERF_GONE)
-		return perf_refuse(&o->why, -ENODEV, "group_fd", (u64)o->group_fd, "its task is gone");
+		return perf_refuse(o->why, -ENODEV, "group_fd", (u64)o->group_fd, "its task is gone");
 	if (!(o->flags & PERF_FLAG_FD_NO_GROUP))
 		o->group = priv;
 	return 0;
@@ -47,11 +47,14 @@ static int get_task(struct open_call *o)
 {
 	if (o->pid == -1 || o->flags & PERF_FLAG_PID_CGROUP)
 		return 0;
-	o->task = o->pid < 0 ? NULL : host_task_find(o->pid);
+	if (!o->pid)
+		o->task = host_current();
+	else if (o->pid > 0)
+		o->task = host_task_find(o->pid);
 	if (!o->task)
-		return perf_refuse(&o->why, -ESRCH, "pid", (u64)o->pid, "no such thread");
+		return perf_refuse(o->why, -ESRCH, "pid", (u64)o->pid, "no such thread");
 	if (o->group && o->group->attr.inherit != o->event->attr.inherit)
-		return perf_refuse(&o->why, -EINVAL, "inherit", o->event->attr.inherit,
+		return perf_refuse(o->why, -EINVAL, "inherit", o->event->attr.inherit,
 				   "differs from the group's");
 	return 0;
 }
@@ -62,13 +65,13 @@ static int check_absent(struct open_call *o)
 	const struct perf_event_attr *a = &o->event->attr;
 
 	if (a->aux_output)
-		return perf_refuse(&o->why, -EOPNOTSUPP, "aux_output", 1, "no PMU writes AUX data");
+		return perf_refuse(o->why, -EOPNOTSUPP, "aux_output", 1, "no PMU writes AUX data");
 	if (a->aux_action & PERF_AUX_PAUSE && a->aux_action & PERF_AUX_RESUME)
-		return perf_refuse(&o->why, -EINVAL, "aux_pause", 1, "excludes aux_resume");
+		return perf_refuse(o->why, -EINVAL, "aux_pause", 1, "excludes aux_resume");
 	if (a->aux_action & PERF_AUX_START_PAUSED)
-		return perf_refuse(&o->why, -EOPNOTSUPP, "aux_start_paused", 1, "no PMU writes AUX data");
+		return perf_refuse(o->why, -EOPNOTSUPP, "aux_start_paused", 1, "no PMU writes AUX data");
 	if (o->flags & PERF_FLAG_PID_CGROUP)
-		return perf_refuse(&o->why, -EBADF, "pid", (u64)o->pid, "there are no cgroups");
+		return perf_refuse(o->why, -EBADF, "pid", (u64)o->pid, "there are no cgroups");
 	return 0;
 }
 
@@ -89,20 +92,20 @@ static int check_sampling(struct open_call *o, struct perf_event *e)
 	int err;
 
 	if (a->aux_output)
-		return perf_refuse(&o->why, -EOPNOTSUPP, "aux_output", 1, "the PMU traces nothing");
+		return perf_refuse(o->why, -EOPNOTSUPP, "aux_output", 1, "the PMU traces nothing");
 	err = a->sample_type & PERF_SAMPLE_CALLCHAIN ? call_chains(e) : 0;
 	if (err)
-		return perf_refuse(&o->why, err, "sample_max_stack", a->sample_max_stack,
+		return perf_refuse(o->why, err, "sample_max_stack", a->sample_max_stack,
 				   err == -ENOMEM ? "no memory for call chains" : "above perf_event_max_stack");
 	if (is_sampling(e) && e->pmu && e->pmu->caps & PMU_NO_INTERRUPT)
-		return perf_refuse(&o->why, -EOPNOTSUPP, "sample_period", e->sample_period,
+		return perf_refuse(o->why, -EOPNOTSUPP, "sample_period", e->sample_period,
 				   "the PMU has no interrupt");
 	if (a->use_clockid) {
 		bool fine = a->clockid == 1 || a->clockid == 4;		/* MONOTONIC, _RAW */
 		bool soft = a->clockid == 0 || a->clockid == 7 || a->clockid == 11;	/* REAL, BOOT, TAI */
 
 		if (!fine && !(soft && e->kind != PERF_KIND_HW))
-			return perf_refuse(&o->why, -EINVAL, "clockid", (u64)a->clockid,
+			return perf_refuse(o->why, -EINVAL, "clockid", (u64)a->clockid,
 					   "not a clock for this event");
 	}
 	return 0;
@@ -128,20 +131,20 @@ static int make_event(struct open_call *o)
 	int err;
 
 	if ((u32)o->cpu >= host_nr_cpus() && (!o->task || o->cpu != -1))
-		return perf_refuse(&o->why, -EINVAL, "cpu", (u64)o->cpu, "no such CPU");
+		return perf_refuse(o->why, -EINVAL, "cpu", (u64)o->cpu, "no such CPU");
 	if (a->sigtrap && !o->task)
-		return perf_refuse(&o->why, -EINVAL, "sigtrap", 1, "needs a task");
+		return perf_refuse(o->why, -EINVAL, "sigtrap", 1, "needs a task");
 	if (a->inherit && a->sample_type & PERF_SAMPLE_READ && !(a->sample_type & PERF_SAMPLE_TID))
-		return perf_refuse(&o->why, -EINVAL, "sample_type", a->sample_type,
+		return perf_refuse(o->why, -EINVAL, "sample_type", a->sample_type,
 				   "READ with inherit needs TID");
 	event_init(e, o->cpu, NULL);
-	err = pmu_event_init(e, o->task != NULL, &o->why);
+	err = pmu_event_init(e, o->task != NULL, o->why);
 	if (err)
 		return err;
 	sw_event_born(e);
 	sideband_born(e);
 	if (e->kind == PERF_KIND_HW && !could_open(o->group, e))
-		return perf_refuse(&o->why, -EINVAL, "group_fd", (u64)o->group_fd,
+		return perf_refuse(o->why, -EINVAL, "group_fd", (u64)o->group_fd,
 				   "the group would not fit on the PMU");
 	err = check_absent(o);
 	return err ? err : check_sampling(o, e);
@@ -152,14 +155,14 @@ static int check_target(struct open_call *o)
 	int err;
 
 	if (!o->task)
-		return access_cpu(&o->why);
+		return access_cpu(o->why);
 	if (o->task != host_current()) {	/* nobody executes a program in whose place we are running */
 		err = host_exec_guard(o->task);
 		if (err)
-			return perf_refuse(&o->why, err, "pid", (u64)o->pid, "interrupted");
+			return perf_refuse(o->why, err, "pid", (u64)o->pid, "interrupted");
 		o->guarded = true;
 	}
-	return access_task(&o->event->attr, o->task, &o->why);
+	return access_task(&o->event->attr, o->task, o->why);
 }
 
 /* The context to attach to; a task's comes pinned. m. */
@@ -169,12 +172,12 @@ static struct perf_ctx *target_ctx(struct open_call *o, int *err)
 
 	if (!o->task) {
 		*err = READ_ONCE(perf_cpus[o->cpu].online) && host_cpu_online((u32)o->cpu) ? 0 :
-			perf_refuse(&o->why, -ENODEV, "cpu", (u64)o->cpu, "the CPU is not online");
+			perf_refuse(o->why, -ENODEV, "cpu", (u64)o->cpu, "the CPU is not online");
 		return *err ? NULL : &perf_cpus[o->cpu].ctx;
 	}
 	ctx = ctx_of_task(o->task, err);
 	if (!ctx)
-		perf_refuse(&o->why, *err, "pid", (u64)o->pid, "the thread is gone, or no memory");
+		perf_refuse(o->why, *err, "pid", (u64)o->pid, "the thread is gone, or no memory");
 	return ctx;
 }
 
@@ -193,30 +196,28 @@ static int join_and_attach(struct open_call *o, struct perf_ctx *ctx)
 
 	if (leader) {
 		if (is_leader(leader) && leader->ctx != ctx)
-			return perf_refuse(&o->why, -EINVAL, "group_fd", (u64)o->group_fd,
+			return perf_refuse(o->why, -EINVAL, "group_fd", (u64)o->group_fd,
 					   "the group is on another task or CPU");
-		err = group_check(leader, e, &o->why);
+		err = group_check(leader, e, o->why);
 		if (err)
 			return err;
 	}
-	if (read_size_for(e->attr.read_format, 1) > 16 * 1024)
-		return perf_refuse(&o->why, -E2BIG, "read_format", e->attr.read_format, "too long");
 	if (e->attr.aux_sample_size)
-		return perf_refuse(&o->why, -EINVAL, "aux_sample_size", e->attr.aux_sample_size,
+		return perf_refuse(o->why, -EINVAL, "aux_sample_size", e->attr.aux_sample_size,
 				   "the group's leader traces nothing");
 	e->target = o->task ? (*host_task_slot(o->task))->id : 0;
 	if (o->flags & PERF_FLAG_FD_OUTPUT && o->output) {
 		err = output_redirect(e, o->output);
 		if (err)
-			return perf_refuse(&o->why, err, "flags", o->flags, "its records cannot go to group_fd's ring");
+			return perf_refuse(o->why, err, "flags", o->flags, "its records cannot go to group_fd's ring");
 	}
 	if (e->attr.aux_sample_size || e->attr.aux_action)
-		return refuse_attach(o, perf_refuse(&o->why, -EINVAL, "aux_sample_size", e->attr.aux_sample_size,
+		return refuse_attach(o, perf_refuse(o->why, -EINVAL, "aux_sample_size", e->attr.aux_sample_size,
 						    "the group has no AUX event"));
 	b = ctx_bucket(ctx, o->cpu);
 	o->file = b ? host_file_new(&perf_file_ops, e) : NULL;
 	if (!o->file)
-		return refuse_attach(o, perf_refuse(&o->why, -ENOMEM, "memory", 0, "no memory for the file"));
+		return refuse_attach(o, perf_refuse(o->why, -ENOMEM, "memory", 0, "no memory for the file"));
 	e->file = o->file;
 	event_attach(ctx, e, b, leader);
 	return 0;
@@ -238,7 +239,8 @@ static int attach(struct open_call *o)
 			list_add_tail(&o->event->owner_node, &self->owned);
 		if (o->task) {
 			ctx_unpin(ctx);
-			ctx_drop_if_empty(ctx);
+			if (err)
+				ctx_drop_if_empty(ctx);
 		}
 	}
 	host_mutex_unlock(&perf_mutex);
@@ -251,10 +253,10 @@ static int build(struct open_call *o)
 	int err;
 
 	if ((o->flags & PERF_FLAG_PID_CGROUP) && (o->pid == -1 || o->cpu == -1))
-		return perf_refuse(&o->why, -EINVAL, "flags", o->flags, "PID_CGROUP needs pid and cpu");
+		return perf_refuse(o->why, -EINVAL, "flags", o->flags, "PID_CGROUP needs pid and cpu");
 	o->fd = host_fd_reserve(o->flags & PERF_FLAG_FD_CLOEXEC);
 	if (o->fd < 0)
-		return perf_refuse(&o->why, o->fd, "fd", 0, "no free file descriptor");
+		return perf_refuse(o->why, o->fd, "fd", 0, "no free file descriptor");
 	err = get_group(o);
 	if (!err)
 		err = get_task(o);
@@ -274,7 +276,7 @@ static void give_back(struct open_call *o, bool failed)
 		event_free(o->event);
 		host_mutex_unlock(&perf_mutex);
 	}
-	if (o->task)
+	if (o->task && o->pid)
 		host_task_put(o->task);
 	if (o->group_file)
 		host_file_put(o->group_file);
@@ -286,31 +288,33 @@ static int get_attr(struct open_call *o, u64 attr)
 {
 	o->event = event_alloc();
 	if (!o->event)
-		return perf_refuse(&o->why, -ENOMEM, "memory", 0, "no memory for the event");
-	return attr_copy_in(attr, &o->event->attr, &o->why);
+		return perf_refuse(o->why, -ENOMEM, "memory", 0, "no memory for the event");
+	return attr_copy_in(attr, &o->event->attr, o->why);
 }
 
 long sys_perf_event_open(u64 attr, int pid, int cpu, int group_fd, u64 flags)
 {
-	struct open_call o = { .pid = pid, .cpu = cpu, .group_fd = group_fd, .flags = flags, .fd = -1 };
+	struct perf_why why;	/* err says whether the rest is filled in */
+	struct open_call o = { .pid = pid, .cpu = cpu, .group_fd = group_fd, .flags = flags, .why = &why, .fd = -1 };
 	int err = 0;
 
+	why.err = 0;
 	STAT_INC(opens);
 	if (flags & ~FLAGS_ALL)
-		err = perf_refuse(&o.why, -EINVAL, "flags", flags, "unknown flag");
+		err = perf_refuse(&why, -EINVAL, "flags", flags, "unknown flag");
 	else if (access_closed())
-		err = perf_refuse(&o.why, -EACCES, "paranoid", 3, "perf_event_paranoid is above 2");
+		err = perf_refuse(&why, -EACCES, "paranoid", 3, "perf_event_paranoid is above 2");
 	if (!err)
 		err = get_attr(&o, attr);
 	if (!err)
-		err = access_open(&o.event->attr, &o.why);
+		err = access_open(&o.event->attr, &why);
 	if (!err)
 		err = build(&o);
 	give_back(&o, err != 0);
 	if (err) {
-		if (!o.why.err)
-			perf_refuse(&o.why, err, "memory", 0, "out of memory");
-		refusal_note(&o.why);
+		if (!why.err)
+			perf_refuse(&why, err, "memory", 0, "out of memory");
+		refusal_note(&why);
 		return err;
 	}
 	host_fd_install(o.fd, o.file);

@@ -70,9 +70,10 @@ bool group_could_open(struct perf_event *leader, const struct perf_event *extra)
 	struct perf_event *e;
 	s16 counter;
 
-	for_each_member(e, leader)
-		if (e != extra && will_want_counter(e) && !choose_one(e, &free, &counter, &taken))
-			return false;
+	if (leader != extra)
+		for_each_member(e, leader)
+			if (will_want_counter(e) && !choose_one(e, &free, &counter, &taken))
+				return false;
 	return !will_want_counter(extra) || choose_one(extra, &free, &counter, &taken);
 }
 

@@ -56,9 +56,9 @@ int pmu_register(struct pmu *pmu)
 		return -EINVAL;
 	if (i == PMU_MAX)
 		return -ENOSPC;
-	if (__atomic_load_n(&perf_stats.contexts, __ATOMIC_RELAXED))
-		return -EBUSY;		/* they have no room for it, see ctx_alloc */
-	ASSERT_PERF(!perf_stats.contexts);	/* they have room for the PMUs that were there */
+	if (__atomic_load_n(&perf_stats.tasks, __ATOMIC_RELAXED))
+		return -EBUSY;		/* their contexts, in use or at rest, have no room for it: ctx_alloc */
+	ASSERT_PERF(!perf_stats.contexts);
 	pmu->index = i;
 	pmu->type = FIRST_TYPE + i;
 	pmu->mux_interval_ms = MUX_MS;

@@ -160,7 +160,7 @@ struct pmu {
 /*
  * Make the PMU known: boot, before perf_init or after, but before the first event of a task, process context, one at
  * a time. The core calls cpu_online on every CPU of cpus that is online, and later from perf_cpu_online.
- * Returns 0, -ENOSPC if there are PMU_MAX already, -EINVAL if an op is missing, -EBUSY once tasks have events.
+ * Returns 0, -ENOSPC if there are PMU_MAX already, -EINVAL if an op is missing, -EBUSY once tasks have had events.
  */
 int pmu_register(struct pmu *pmu);
 

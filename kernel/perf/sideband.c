@@ -37,7 +37,7 @@ static void add(u32 *users, int n)
 
 static void account(struct perf_event *e, int n)
 {
-	if (e->root != e)
+	if (e->root != e || !(wants_task(&e->attr) || e->attr.namespaces || e->attr.context_switch))
 		return;
 	if (wants_mmap(&e->attr))
 		add(&perf_mmap_users, n);

@@ -68,7 +68,7 @@ static noinline void family_switch(struct perf_cpu *pc, struct task *t, struct t
 
 	host_spin_lock(&a->lock);
 	host_spin_lock_nested(&b->lock);	/* only this CPU can take two: both tasks are in its hands */
-	same = a->clone_id && a->clone_id == b->clone_id && !a->pins && !b->pins && !a->noswap &&
+	same = a->clone_id && a->clone_id == b->clone_id && !READ_ONCE(a->pins) && !READ_ONCE(b->pins) && !a->noswap &&
 	       !b->noswap && list_empty(&a->mapped) && list_empty(&b->mapped) &&
 	       !a->traps_owed && !b->traps_owed;	/* a signal is for the task that was interrupted */
 	if (same) {

@@ -5,7 +5,7 @@
  */
 #include "sample.h"
 
-enum { PARANOID, RATE, MLOCK, CPU_TIME, STACK, CONTEXTS, USER_ACCESS, JITTER, DEBUG, NR };
+enum { PARANOID = SYSCTL_PARANOID, RATE, MLOCK, CPU_TIME, STACK, CONTEXTS, USER_ACCESS, JITTER, DEBUG, NR };
 
 struct perf_sysctl perf_sysctls[NR + 1] = {
 	[PARANOID] = { "perf_event_paranoid", 3, INT32_MIN, INT32_MAX },
@@ -52,7 +52,6 @@ int perf_sysctl_set(struct perf_sysctl *s, int value)
 	return 0;
 }
 
-int sysctl_paranoid(void) { return READ_ONCE(perf_sysctls[PARANOID].value); }
 int sysctl_max_sample_rate(void) { return READ_ONCE(perf_sysctls[RATE].value); }
 void sysctl_lower_sample_rate(int rate) { WRITE_ONCE(perf_sysctls[RATE].value, rate); }
 int sysctl_cpu_time(void) { return READ_ONCE(perf_sysctls[CPU_TIME].value); }

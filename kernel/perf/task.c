@@ -17,14 +17,10 @@ static struct perf_task *peek(struct task *t)
 	return __atomic_load_n(host_task_slot(t), __ATOMIC_ACQUIRE);
 }
 
-/* t's, made if need be; look at ->dead. NULL: no memory. P, m. */
-struct perf_task *perf_task_get(struct task *t)
+struct perf_task *perf_task_make(struct task *t)
 {
-	struct perf_task *pt = peek(t), *none = NULL;
+	struct perf_task *pt = host_zalloc(sizeof(*pt)), *none = NULL;
 
-	if (pt)
-		return pt;
-	pt = host_zalloc(sizeof(*pt));
 	if (!pt)
 		return NULL;
 	pt->task = t;
@@ -46,7 +42,7 @@ static struct perf_ctx *pin_own_ctx(struct perf_task *pt)
 	struct perf_ctx *ctx = pt->ctx;
 
 	if (ctx)
-		ctx->pins++;	/* in on this CPU, so ours */
+		WRITE_ONCE(ctx->pins, ctx->pins + 1);	/* in on this CPU, so ours */
 	host_irq_restore(flags);
 	return ctx;
 }
@@ -143,6 +139,8 @@ static void drop_own_events(struct perf_task *pt)
 	sideband_exit(pt->task, ctx);	/* after the last sample, before the rings go */
 	if (ctx)
 		empty_ctx(ctx);
+	host_free(pt->spare);
+	pt->spare = NULL;
 }
 
 void perf_exit(struct task *t)
