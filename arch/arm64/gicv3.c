@@ -5,7 +5,6 @@
 #include <asm/dt.h>
 #include <asm/io.h>
 #include <asm/pgtable.h>
-#include <asm/sysreg.h>
 #include <perch/cpu.h>
 #include <perch/printk.h>
 
@@ -29,11 +28,6 @@
 #define TYPER_VLPIS	BIT(1)
 #define TYPER_LAST	BIT(4)
 #define MAX_REGIONS	4
-
-/* One level of macros more than read_sysreg, so that the names of sysreg.h are expanded before it
- * makes a string. */
-#define get_reg(r) read_sysreg(r)
-#define set_reg(v, r) write_sysreg(v, r)
 
 static void *dist;
 static struct { char *base; u64 size; } region[MAX_REGIONS];
@@ -137,20 +131,6 @@ static void v3_init_cpu(void)
 	isb();
 }
 
-static u32 v3_ack(void)
-{
-	u32 ack = (u32)get_reg(ICC_IAR1);
-
-	dsb(sy);	/* what the sender of an SGI stored before is visible to us from here on */
-	return ack;
-}
-
-static void v3_eoi(u32 ack)
-{
-	set_reg(ack, ICC_EOIR1);
-	isb();
-}
-
 static void v3_enable(u32 intid)
 {
 	if (intid < 32)
@@ -185,8 +165,8 @@ static void v3_send(u32 cpu, u32 sgi)
 struct gic_ops gicv3_ops = {
 	.init = v3_init,
 	.init_cpu = v3_init_cpu,
-	.ack = v3_ack,
-	.eoi = v3_eoi,
+	.ack = gicv3_ack,
+	.eoi = gicv3_eoi,
 	.enable = v3_enable,
 	.disable = v3_disable,
 	.route = v3_route,

@@ -34,15 +34,16 @@ struct irq_line {
 };
 
 static struct gic_ops *gic;
+static bool sysreg_gic;				/* gic is GICv3 */
 static spinlock irq_lock;			/* irqsave: registration and routing */
 static struct irq_line *lines[NR_INTIDS];	/* irq_lock to change; set once */
 static struct irq_line *in_order[64];		/* irq_lock to change; for irq_describe */
 static u32 nr_lines;
-static struct pt_regs *interrupted[NR_CPUS];	/* own CPU */
 
 void gic_init(void)
 {
-	if (gicv3_ops.init())
+	sysreg_gic = gicv3_ops.init();
+	if (sysreg_gic)
 		gic = &gicv3_ops;
 	else if (gicv2_ops.init())
 		gic = &gicv2_ops;
@@ -133,7 +134,7 @@ bool irq_describe(u32 index, u32 *intid, const char **name, u64 counts[NR_CPUS])
 
 struct pt_regs *irq_regs(void)
 {
-	return interrupted[cpu_id()];
+	return this_cpu()->irq_regs;
 }
 
 /* --- interrupts between CPUs ------------------------------------------------------------- */
@@ -172,38 +173,50 @@ static void handle_ipi(u32 kind)
 
 /* --- the way in -------------------------------------------------------------------------- */
 
-static void handle_line(u32 intid, struct pt_regs *regs)
+static inline u32 gic_ack(void)
 {
-	struct irq_line *l = intid < NR_INTIDS ? load_acquire(&lines[intid]) : NULL;
+	return likely(sysreg_gic) ? gicv3_ack() : gic->ack();
+}
+
+static inline void gic_eoi(u32 ack)
+{
+	if (likely(sysreg_gic))
+		gicv3_eoi(ack);
+	else
+		gic->eoi(ack);
+}
+
+static inline void handle_line(struct cpu *c, u32 intid, struct pt_regs *regs)
+{
+	struct irq_line *l = load_acquire(&lines[intid]);
 
 	if (WARN_ONCE(!l, "interrupt %u without a handler\n", intid))
 		return;
-	l->counts[cpu_id()]++;
+	l->counts[c->id]++;
 	l->fn(intid, regs, l->arg);
 }
 
 void irq_dispatch(struct pt_regs *regs)
 {
 	struct cpu *c = this_cpu();
-	struct pt_regs *outer = interrupted[c->id];
-	u32 ack = gic->ack(), intid = ack & 0x3ff, held;
+	u32 ack = gic_ack(), intid = ack & 0x3ff, held;
 
-	if (intid >= GIC_SPURIOUS)
+	if (unlikely(intid >= GIC_SPURIOUS))
 		return;
-	interrupted[c->id] = regs;
 	held = lockcheck_irq_enter();
-	c->irq_depth++;
-	c->irq_count++;
-	if (intid < 16) {
-		gic->eoi(ack);		/* first: a stopped CPU does not come back */
+	c->irq_regs = regs;
+	c->irq_depth = 1;
+	if (unlikely(intid < 16)) {
+		c->ipi_count++;
+		gic_eoi(ack);		/* first: a stopped CPU does not come back */
 		handle_ipi(intid);
 	} else {
-		handle_line(intid, regs);
-		gic->eoi(ack);
+		handle_line(c, intid, regs);
+		gic_eoi(ack);
 	}
 	if (unlikely(c->irq_work))
 		irq_work_run();
-	c->irq_depth--;
+	c->irq_depth = 0;
+	c->irq_regs = NULL;
 	lockcheck_irq_exit(held);
-	interrupted[c->id] = outer;
 }

@@ -10,6 +10,7 @@
 			 * this_cpu(), current: one instruction each */
 #include <perch/types.h>
 
+struct pt_regs;
 struct task;
 struct irq_work;
 struct cpu {
@@ -27,9 +28,10 @@ struct cpu {
 	struct task *idle;	/* this CPU's idle task; immutable */
 	struct task *curr;	/* the running task; own CPU only: others would follow a pointer to what may be freed */
 	struct rq *rq;		/* run queue (kernel/sched) */
-	u64 irq_count;		/* interrupts taken, for /proc/stat */
 	struct irq_work *irq_work;	/* to run at the end of an interrupt, newest first; own CPU, IRQs off */
-};
+	u64 ipi_count;		/* interrupts by other CPUs taken, for /proc/stat */
+	struct pt_regs *irq_regs;	/* interrupted by the one that is handled, or NULL; own CPU only */
+} __aligned(64);	/* no cache line is another CPU's */
 
 extern struct cpu cpus[NR_CPUS];
 extern u32 nr_cpus;		/* possible CPUs: those of the device tree within nr_cpus=/NR_CPUS */

@@ -43,7 +43,10 @@ static void put_interrupts(struct textbuf *b)
 	u32 intid;
 
 	for_each_online_cpu(c)
-		total += READ_ONCE(cpus[c].irq_count);
+		total += READ_ONCE(cpus[c].ipi_count);
+	for (u32 k = 0; irq_describe(k, &intid, &name, counts); k++)
+		for (u32 c = 0; c < nr_cpus; c++)
+			total += counts[c];
 	text_printf(b, "intr %lu", total);
 	for (u32 k = 0; irq_describe(k, &intid, &name, counts); k++) {
 		total = 0;

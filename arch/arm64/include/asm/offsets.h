@@ -29,7 +29,7 @@
 #define CPU_MPIDR	16
 #define CPU_IDLE	24
 #define CPU_CURR	32
-#define CPU_SIZE	64
+#define CPU_SIZE	128
 
 #define KERNEL_STACK	16384
 #define KERNEL_STACK_SHIFT 14
