@@ -2,7 +2,8 @@
 /*
  * User memory, by unprivileged loads and stores (LDTR, STTR): the hardware checks them as EL0 would
  * be checked, so a kernel address or a read-only page faults whatever the range check said, and PAN
- * can stay on. Only cmpxchg_user32 needs privileged exclusives and opens PAN around them.
+ * can stay on. Only cmpxchg_user32 needs privileged exclusives and opens PAN around them; and what samples read
+ * of user memory with interrupts off, stacks and frames, is loaded by pairs.
  *
  * An instruction that may fault has an entry in __ex_table (fault.c). The wide copies' entries lead
  * to the byte loop at the point where they started; the byte loop's entries lead to the end. So the
@@ -124,8 +125,83 @@
 	.text
 	copy_function copy_from_user, 0, 1
 	copy_function copy_to_user, 0, 0
-	copy_function copy_from_user_nofault, EX_NOFAULT, 1
 	copy_function copy_to_user_nofault, EX_NOFAULT, 0
+
+/*
+ * Privileged loads of user memory, two registers at a time: for what is copied by the page with interrupts off. All
+ * that is valid below 1 << 48 is readable by EL0 (pgtable.c: PTE_USER, and PROT_NONE is not valid), so after the check
+ * of the range they see what LDTR would see. PAN, where there is one, is off for their sake; w17 says whether.
+ */
+.macro	open_user
+	adrp	x17, cpu_has_pan
+	ldrb	w17, [x17, #:lo12:cpu_has_pan]
+	cbz	w17, 9998f
+	.inst	0xd500409f		/* msr pan, #0 */
+9998:
+.endm
+.macro	close_user
+	cbz	w17, 9998f
+	.inst	0xd500419f		/* msr pan, #1 */
+9998:
+.endm
+
+/*
+ * size_t copy_from_user_nofault(void *dst, const void *src, size_t n): as copy_from_user, but an address that
+ * does not answer ends it. Each block is loaded before it is stored, and the pointers move after that; so on a
+ * fault the bytes from x1 on are tried one by one.
+ */
+	.globl	copy_from_user_nofault
+	.type	copy_from_user_nofault, %function
+copy_from_user_nofault:
+	check_range x1, x2
+	open_user
+	subs	x2, x2, #64
+	b.lo	2f
+1:	user	EX_NOFAULT, 80f, ldp x3, x4, [x1]
+	user	EX_NOFAULT, 80f, ldp x5, x6, [x1, #16]
+	user	EX_NOFAULT, 80f, ldp x7, x8, [x1, #32]
+	user	EX_NOFAULT, 80f, ldp x9, x10, [x1, #48]
+	add	x1, x1, #64
+	stp	x3, x4, [x0]
+	stp	x5, x6, [x0, #16]
+	stp	x7, x8, [x0, #32]
+	stp	x9, x10, [x0, #48]
+	add	x0, x0, #64
+	subs	x2, x2, #64
+	b.hs	1b
+2:	tbz	x2, #5, 3f
+	user	EX_NOFAULT, 80f, ldp x3, x4, [x1]
+	user	EX_NOFAULT, 80f, ldp x5, x6, [x1, #16]
+	add	x1, x1, #32
+	stp	x3, x4, [x0], #16
+	stp	x5, x6, [x0], #16
+	sub	x2, x2, #32
+3:	tbz	x2, #4, 4f
+	user	EX_NOFAULT, 80f, ldp x3, x4, [x1]
+	add	x1, x1, #16
+	stp	x3, x4, [x0], #16
+	sub	x2, x2, #16
+4:	tbz	x2, #3, 5f
+	user	EX_NOFAULT, 80f, ldr x3, [x1]
+	add	x1, x1, #8
+	str	x3, [x0], #8
+	sub	x2, x2, #8
+5:	tbz	x2, #2, 80f
+	user	EX_NOFAULT, 80f, ldr w3, [x1]
+	add	x1, x1, #4
+	str	w3, [x0], #4
+	sub	x2, x2, #4
+80:	adds	x2, x2, #64			/* bytes left */
+	b.eq	7f
+6:	user	EX_NOFAULT, 7f, ldrb w3, [x1]
+	add	x1, x1, #1
+	strb	w3, [x0], #1
+	subs	x2, x2, #1
+	b.ne	6b
+7:	close_user
+90:	mov	x0, x2
+	ret
+	.size	copy_from_user_nofault, . - copy_from_user_nofault
 
 /*
  * u32 user_frames(u64 fp, u64 *to, u32 max): return addresses of a chain of frame records (previous frame
@@ -136,20 +212,20 @@
 	.type	user_frames, %function
 user_frames:
 	mov	x3, x1
-	cbz	x0, 3f
-1:	cbz	w2, 3f
-	lsr	x4, x0, #48
-	cbnz	x4, 3f
-	tst	x0, #7
+	cbz	x0, 4f
+	cbz	w2, 4f
+	add	x6, x1, w2, uxtw #3		/* the end */
+	open_user
+1:	tst	x0, #0xffff000000000007		/* a user address, aligned */
 	b.ne	3f
-	user	EX_NOFAULT, 3f, ldtr x4, [x0]
-	user	EX_NOFAULT, 3f, ldtr x5, [x0, #8]
-	sub	w2, w2, #1
+	user	EX_NOFAULT, 3f, ldp x4, x5, [x0]
 	str	x5, [x3], #8
 	cmp	x4, x0
+	ccmp	x3, x6, #4, hi			/* not higher: as if this were the end */
 	mov	x0, x4
-	b.hi	1b
-3:	sub	x0, x3, x1
+	b.ne	1b
+3:	close_user
+4:	sub	x0, x3, x1
 	lsr	x0, x0, #3
 	ret
 	.size	user_frames, . - user_frames
