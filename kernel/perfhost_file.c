@@ -239,8 +239,3 @@ void host_file_sigio(struct host_file *hf, bool hup)
 		file_send_sigio(f, f->async_fd, hup ? POLL_HUP : POLL_IN,
 				hup ? POLLHUP | POLLERR : POLLIN | POLLRDNORM);
 }
-
-bool host_file_async(const struct host_file *hf)
-{
-	return READ_ONCE(((const struct file *)hf)->flags) & O_ASYNC;
-}

@@ -8,6 +8,7 @@
 #include <perch/cpu.h>
 #include <perch/debug.h>
 #include <perch/errno.h>
+#include <perch/fs.h>
 #include <perch/page.h>
 #include <perch/smp.h>
 #include <perch/spinlock.h>
@@ -92,5 +93,10 @@ static inline u32 host_task_tid(const struct task *t) { return t->flags & TF_IDL
 static inline u32 host_task_tgid(const struct task *t) { return t->flags & TF_IDLE ? 0 : t->tgid; }
 static inline bool host_task_is_kernel(const struct task *t) { return t->flags & (TF_KTHREAD | TF_IDLE); }
 static inline struct perf_task **host_task_slot(struct task *t) { return &t->perf; }
+struct host_file;
+static inline bool host_file_async(const struct host_file *f)
+{
+	return READ_ONCE(((const struct file *)f)->flags) & O_ASYNC;
+}
 
 #endif

@@ -108,15 +108,22 @@ struct perf_event {
 	u64 rstamp;		/* bucket or ctx clock at the last settlement of running */
 	struct perf_hw hw;
 	u16 sample_fixed;	/* sample_fixed_size (I) */
+	bool sample_common;	/* sample_is_common (I) */
 	bool sampling;		/* it has a period; PERIOD may change it, but never to or from 0 (I) */
 	u64 sample_period;	/* events from sample to sample; 0: counting */
 	u64 last_period;
 	s64 period_left;	/* until the next sample; kept while off a counter */
-	u32 budget;		/* REFRESH: overflows left, 0: no limit */
-	bool disarmed;		/* its budget is used up: no more overflows, it is about to be off */
+	union {
+		struct {
+			u32 budget;	/* REFRESH: overflows left, 0: no limit */
+			bool disarmed;	/* its budget is used up: no more overflows, it is about to be off */
+			bool more;	/* frequency mode, sigtrap (I) */
+		};
+		u64 uncommon;		/* all of these; 0: an overflow is a sample, and no more */
+	};
 	bool throttled;		/* stopped until the next tick */
 	bool ticks;		/* on a counter, it needs the tick */
-	u64 int_tick;		/* tick in which interrupts were counted */
+	u64 int_end;		/* end of the tick in which interrupts were counted */
 	u32 interrupts;
 	u64 freq_time, freq_count;	/* of the last adaption */
 	struct host_timer timer;	/* sampling clocks */
@@ -232,7 +239,7 @@ struct perf_stats {		/* a */
 	u64 events, contexts, buckets, tasks, rings, pages;	/* live objects */
 	u64 opens, refusals, switches, family_switches, rotations, remote_calls, overflows, spurious;
 	u64 inherited, folded, pinned_errors;
-	u64 samples, lost, throttles;
+	u64 lost, throttles;
 };
 extern struct perf_stats perf_stats;
 #define STAT_ADD(name, n)	((void)__atomic_fetch_add(&perf_stats.name, (u64)(n), __ATOMIC_RELAXED))
@@ -282,10 +289,14 @@ static inline bool is_enabled(const struct perf_event *e)
 {
 	return e->state >= PERF_ON && e->leader->state >= PERF_ON;
 }
-/* It counts whenever its bucket's clock runs (software group) or right now (hardware group). */
+/* If it is enabled, it counts whenever its bucket's clock runs (software group) or right now (hardware group). */
+static inline bool group_runs(const struct perf_event *leader)
+{
+	return !leader->group.pmu || leader->group.placed;
+}
 static inline bool is_running(const struct perf_event *e)
 {
-	return is_enabled(e) && (!e->leader->group.pmu || e->leader->group.placed);
+	return is_enabled(e) && group_runs(e->leader);
 }
 
 /* May this code touch the (c) members of ctx? */
@@ -316,9 +327,12 @@ bool access_closed(void);	/* to current, whatever it asks for */
 void refusal_note(const struct perf_why *why);
 
 /* sysctl.c */
-#define SYSCTL_PARANOID 0
+enum {
+	SYSCTL_PARANOID, SYSCTL_RATE, SYSCTL_MLOCK, SYSCTL_CPU_TIME, SYSCTL_STACK, SYSCTL_CONTEXTS, SYSCTL_USER_ACCESS,
+	SYSCTL_JITTER, SYSCTL_DEBUG, NR_SYSCTLS
+};
 static inline int sysctl_paranoid(void) { return READ_ONCE(perf_sysctls[SYSCTL_PARANOID].value); }
-int sysctl_max_sample_rate(void);
+static inline int sysctl_max_sample_rate(void) { return READ_ONCE(perf_sysctls[SYSCTL_RATE].value); }
 void sysctl_lower_sample_rate(int rate);	/* A */
 int sysctl_cpu_time(void);
 int sysctl_mlock_kb(void);
@@ -478,7 +492,8 @@ void overflow_forget_trap(struct perf_event *e);	/* c: no SIGTRAP for what it ha
 extern u64 cputime_allowed;			/* ns of an interrupt, 0: nobody cares (a) */
 void cputime_took(u64 ns);			/* one interrupt, O */
 void cputime_rate_set(void);			/* after a sysctl has been written */
-void event_overflow(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period,
+/* task: record_subject() */
+void event_overflow(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr, u64 period,
 		    bool may_throttle);
 void overflow_unthrottle(struct perf_event *e);
 void overflow_unthrottle_soft(struct perf_cpu *pc, struct perf_ctx *ctx);

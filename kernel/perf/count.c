@@ -105,13 +105,13 @@ void count_resume(struct perf_event *e)
 	pp->run.forget |= e->hw.taken;
 }
 
-static noinline void overflowed(struct perf_cpu_pmu *pp, struct perf_event *e, const struct pt_regs *regs)
+static inline void overflowed(struct perf_cpu_pmu *pp, struct perf_event *e, const struct pt_regs *regs)
 {
 	const struct pmu_ops *ops = pp->pmu->ops;
 	u64 period;
 	bool due;
 
-	if (!e) {	/* it was taken off between the overflow and its interrupt */
+	if (unlikely(!e)) {	/* spurious, or the counter was freed before its interrupt */
 		STAT_INC(spurious);
 		return;
 	}
@@ -122,7 +122,7 @@ static noinline void overflowed(struct perf_cpu_pmu *pp, struct perf_event *e, c
 	e->hw.prev = start_value(e);
 	ops->write(pp->pmu, &e->hw, e->hw.prev);
 	if (due)
-		event_overflow(e, regs, 0, period, true);
+		event_overflow(e, regs, host_current(), 0, period, true);
 	/* A program that reads the counter itself has to add it to something else now. */
 	if (unlikely(e->hw.flags & PERF_HW_USER_READ && !list_empty(&e->map_node))) {
 		ctx_clock(e->ctx);
@@ -130,20 +130,34 @@ static noinline void overflowed(struct perf_cpu_pmu *pp, struct perf_event *e, c
 	}
 }
 
-void perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs)
+/* Something has been stopped or started: the long end of an operation. */
+static noinline bool commit_overflow(struct perf_cpu_pmu *pp)
 {
-	struct perf_cpu *pc = this_perf_cpu();
-	struct perf_cpu_pmu *pp = &pc->pmu[pmu->index];
+	pp->cpu->touched |= 1u << pp->pmu->index;
+	cpu_commit(pp->cpu);
+	return false;
+}
+
+static noinline bool overflows(struct perf_cpu_pmu *pp, u64 counters, const struct pt_regs *regs)
+{
 	bool timed = READ_ONCE(cputime_allowed);
 	u64 start = timed ? host_now() : 0;
 
-	ASSERT_HOT(host_irqs_off());
-	count_touch(pp);
+	pp->paused = true;
 	for (; counters; counters &= counters - 1)
 		overflowed(pp, pp->seats->slot[__builtin_ctzll(counters)], regs);
-	cpu_commit(pc);
 	if (timed)
 		cputime_took(host_now() - start);
+	if (unlikely(pp->run.forget || !pp->run.counters))
+		return commit_overflow(pp);
+	pp->paused = false;
+	return true;
+}
+
+bool perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs)
+{
+	ASSERT_HOT(host_irqs_off());
+	return overflows(&this_perf_cpu()->pmu[pmu->index], counters, regs);
 }
 
 static void tick_event(struct perf_cpu_pmu *pp, struct perf_event *e)

@@ -29,6 +29,8 @@ static void init_sampling(struct perf_event *e)
 	e->last_period = e->sample_period;
 	e->period_left = (s64)e->sample_period;
 	e->sample_fixed = sample_fixed_size(attr);
+	e->sample_common = sample_is_common(attr);
+	e->more = attr->freq || attr->sigtrap;
 	clock_init(e);
 }
 

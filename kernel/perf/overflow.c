@@ -39,10 +39,8 @@ static void log_throttle(struct perf_event *e, bool on)
 /* Count the interrupt; true if it was one too many for this tick. */
 static bool account_interrupt(struct perf_event *e, u64 now)
 {
-	u64 tick = now / TICK_NSEC;
-
-	if (e->int_tick != tick) {
-		e->int_tick = tick;
+	if (unlikely(now >= e->int_end)) {
+		e->int_end = (now / TICK_NSEC + 1) * TICK_NSEC;
 		e->interrupts = 0;
 	}
 	return (u64)++e->interrupts * HZ >= (u64)sysctl_max_sample_rate();
@@ -170,14 +168,11 @@ void overflow_signal(struct perf_event *root)
 	note(root, PEND_SIGIO);
 }
 
-/*
- * e has overflowed at regs. IRQs off, owner. may_throttle: not for those that cannot be stopped.
- */
-void event_overflow(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period,
-		    bool may_throttle)
+/* An overflow that is more than a sample, or the last one for now. */
+static noinline void overflow_uncommon(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr,
+				       u64 period, u64 now, bool too_many)
 {
-	u64 now = host_now();
-	bool last = false, too_many = account_interrupt(e, now) && may_throttle;
+	bool last = false;
 
 	if (e->disarmed) {	/* its end is on the way; once more, if the way was missed */
 		note(e, PEND_DISABLE);
@@ -192,7 +187,7 @@ void event_overflow(struct perf_event *e, const struct pt_regs *regs, u64 addr, 
 		last = true;
 		e->disarmed = true;
 	}
-	sample_output(e, regs, addr, period, now);
+	sample_output(e, regs, task, addr, period, now);
 	if (last)
 		note(e, PEND_HUP | PEND_DISABLE);
 	else if (host_file_async(e->root->file))
@@ -201,4 +196,19 @@ void event_overflow(struct perf_event *e, const struct pt_regs *regs, u64 addr, 
 		owe_trap(e, addr);
 	if (too_many)
 		throttle(e);
+}
+
+/*
+ * e has overflowed at regs. IRQs off, owner. may_throttle: not for those that cannot be stopped.
+ */
+void event_overflow(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr, u64 period,
+		    bool may_throttle)
+{
+	u64 now = host_now();
+	bool too_many = account_interrupt(e, now) && may_throttle;
+
+	if (likely(!too_many && !e->uncommon && !host_file_async(e->root->file)))
+		sample_output(e, regs, task, addr, period, now);
+	else
+		overflow_uncommon(e, regs, task, addr, period, now, too_many);
 }

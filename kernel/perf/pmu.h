@@ -166,10 +166,11 @@ int pmu_register(struct pmu *pmu);
 
 /*
  * The driver's interrupt handler: counters overflowed on this CPU. Before the call the driver has
- * read and cleared the overflow flags of all of them (clear before the core reloads: QEMU wants
- * that order). The core pauses and resumes. A counter without an event is ignored.
+ * stopped all counters, as pause does, and read and cleared the overflow flags of all of them (clear before
+ * the core reloads: QEMU wants that order). True: the same counters are to go on, and the driver sees to it.
+ * False: the core has called resume. A counter without an event is ignored.
  * regs: the interrupted registers. IRQs off, interrupt context.
  */
-void perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs);
+bool perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs);
 
 #endif

@@ -42,40 +42,40 @@ static void put_lost(struct ring_write *w, const struct perf_event *e, u64 lost,
 	trailer_put(w, e);
 }
 
-static void count_loss(struct perf_event *e, struct perf_ring *r, u64 unsaid)
+noinline void record_lose(struct perf_event *e, struct perf_ring *r, u64 unsaid)
 {
 	__atomic_fetch_add(&r->lost, unsaid + 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&e->root->lost, 1, __ATOMIC_RELAXED);
 	STAT_INC(lost);
 }
 
-bool record_begin(struct perf_event *e, struct ring_write *w, u32 size)
+noinline struct ring_write record_begin_odd(struct perf_event *e, struct perf_ring *r, u32 size)
 {
-	struct perf_ring *r = __atomic_load_n(&e->root->ring, __ATOMIC_ACQUIRE);
-	u64 lost;
+	struct ring_write w = { .root = e->root };
 	u32 lost_size;
+	u64 lost;
 
-	if (!r || !r->nr_pages)
-		return false;
+	if (r->dataless)
+		return w;
 	/* Taken before the reservation: an interrupting writer cannot report the same losses. */
 	lost = READ_ONCE(r->lost) ? __atomic_exchange_n(&r->lost, 0, __ATOMIC_RELAXED) : 0;
 	lost_size = lost ? 24 + trailer_size(e) : 0;
-	w->root = e->root;
-	if (!ring_reserve(r, w, lost_size + size)) {
-		count_loss(e, r, lost);
-		return false;
+	if (!ring_reserve(r, &w, lost_size + size)) {
+		record_lose(e, r, lost);
+		w.ring = NULL;
+		return w;
 	}
 	if (lost)
-		put_lost(w, e, lost, lost_size);
+		put_lost(&w, e, lost, lost_size);
 	HOST_PAUSE("output");
-	return true;
+	return w;
 }
 
-void record_end(struct ring_write *w)
+noinline void record_wake(struct perf_ring *r, struct perf_event *root)
 {
-	ring_publish(w);
-	if (w->wake && host_file_async(w->root->file))
-		overflow_signal(w->root);
+	ring_wake(r);
+	if (host_file_async(root->file))
+		overflow_signal(root);
 }
 
 void record_output(struct perf_event *e, u32 type, u16 misc, const void *body, u32 n)

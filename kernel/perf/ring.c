@@ -19,15 +19,11 @@
  *
  * Nesting. A record can be interrupted by one of an interrupt on the same CPU. The inner one reserves
  * behind the outer one and finishes first; only the outermost publishes head, so the program never sees
- * a record that is not finished. An outermost that found no room still publishes what inner ones wrote.
+ * a record that is not finished. An outermost that found no room still publishes what inner ones wrote. Writers end in the
+ * opposite order of their beginnings, so one bit says whether somebody is at work: an inner writer leaves it set.
  * Several CPUs write one ring only in turns: see output.c.
  */
 #include "core.h"
-
-static struct perf_event_mmap_page *control(struct perf_ring *r)
-{
-	return r->pages[0];
-}
 
 /* --- life --------------------------------------------------------------------------------------- */
 
@@ -78,6 +74,7 @@ struct perf_ring *ring_alloc(u32 nr_pages, bool overwrite, bool backward, u64 wa
 		return NULL;
 	r->nr_pages = nr_pages;
 	r->size = (u64)nr_pages << 12;
+	r->dataless = !nr_pages;
 	r->overwrite = overwrite;
 	r->backward = backward;
 	r->watermark = min_t(u64, watermark ? watermark : r->size / 2, r->size);
@@ -91,6 +88,7 @@ struct perf_ring *ring_alloc(u32 nr_pages, bool overwrite, bool backward, u64 wa
 		host_free(r);
 		return NULL;
 	}
+	r->control = r->pages[0];
 	STAT_INC(rings);
 	return r;
 }
@@ -109,78 +107,6 @@ void ring_put(struct perf_ring *r)
 
 /* --- writing -------------------------------------------------------------------------------------- */
 
-/* Room for size bytes while one stays free? */
-static bool has_room(const struct perf_ring *r, u64 head, u64 tail, u32 size)
-{
-	u64 room = r->backward ? head - tail : tail - head;
-
-	return ((room - 1) & (r->size - 1)) >= size;
-}
-
-/* How far a writer has come: grows in both directions of filling. */
-static u64 progress(const struct perf_ring *r, u64 head)
-{
-	return r->backward ? -head : head;
-}
-
-/* True for one writer only: an interrupting one may have seen it first. */
-static bool watermark_passed(struct perf_ring *r, u64 head)
-{
-	u64 woken = READ_ONCE(r->woken);
-
-	return progress(r, head) - woken > r->watermark &&
-	       __atomic_compare_exchange_n(&r->woken, &woken, woken + r->watermark, false,
-					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
-
-static void publish_head(struct perf_ring *r)
-{
-	u64 head;
-
-	/* An inner writer may come between reading head and leaving: look again. */
-	do {
-		head = READ_ONCE(r->head);
-		__atomic_store_n(&control(r)->data_head, head, __ATOMIC_RELEASE);	/* B */
-		WRITE_ONCE(r->nest, 0);
-		barrier();
-		if (head == READ_ONCE(r->head))
-			return;
-		WRITE_ONCE(r->nest, 1);
-		barrier();
-	} while (true);
-}
-
-static void enter(struct perf_ring *r, struct ring_write *w)
-{
-	w->ring = r;
-	w->turn = READ_ONCE(r->crowded);
-	if (unlikely(w->turn))
-		host_spin_lock(&r->turn);
-	WRITE_ONCE(r->nest, r->nest + 1);	/* an inner writer leaves it as it finds it */
-	barrier();	/* an interrupt from here on is an inner writer */
-}
-
-static void leave(struct ring_write *w)
-{
-	struct perf_ring *r = w->ring;
-
-	barrier();
-	if (r->nest > 1)
-		WRITE_ONCE(r->nest, r->nest - 1);
-	else
-		publish_head(r);
-	if (unlikely(w->turn))
-		host_spin_unlock(&r->turn);
-}
-
-static struct ring_at at_position(struct perf_ring *r, u64 pos)
-{
-	u64 place = pos & (r->size - 1);
-	void **page = &r->pages[1 + (place >> 12)];
-
-	return (struct ring_at){ (u64 *)((char *)*page + (place & 4095)), page };
-}
-
 struct ring_at ring_next_page(struct ring_at a)
 {
 	void **page = a.page + 1;
@@ -190,38 +116,42 @@ struct ring_at ring_next_page(struct ring_at a)
 	return (struct ring_at){ *page, page };
 }
 
-bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size)
+/* In a backward ring everything is mirrored. */
+static bool has_room(const struct perf_ring *r, u64 head, u32 size)
 {
-	u64 head, next;	/* an inner writer may be further than next by the end */
+	u64 tail = READ_ONCE(r->control->data_tail);
 
-	ASSERT_HOT(host_irqs_off() && !(size & 7) && size && r->nr_pages);
-	if (READ_ONCE(r->paused))
-		return false;
-	enter(r, w);
-	head = READ_ONCE(r->head);
-	do {
-		if (!r->overwrite && !has_room(r, head, READ_ONCE(control(r)->data_tail), size))
-			goto full;
-		if (r->overwrite && size > r->size)
-			goto full;
-		next = r->backward ? head - size : head + size;
-	} while (!__atomic_compare_exchange_n(&r->head, &head, next, false, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
-	w->to = at_position(r, r->backward ? next : head);
-	w->wake = watermark_passed(r, next);
-	return true;
-full:
-	leave(w);
-	return false;
+	if (r->overwrite)
+		return size <= r->size;
+	return r->backward ? ring_has_room(r, tail, head, size) : ring_has_room(r, head, tail, size);
 }
 
-void ring_publish(struct ring_write *w)
+bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size)
 {
-	struct perf_ring *r = w->ring;
+	u64 head, next;
 
-	leave(w);
-	if (!w->wake)
-		return;
+	ASSERT_HOT(host_irqs_off() && !(size & 7) && size && !r->dataless);
+	if (READ_ONCE(r->paused))
+		return false;
+	w->turn = READ_ONCE(r->crowded);
+	if (w->turn)
+		host_spin_lock(&r->turn);
+	ring_enter(r, w);
+	head = READ_ONCE(r->head);
+	do {
+		if (!has_room(r, head, size)) {
+			ring_publish(w);
+			return false;
+		}
+		next = r->backward ? head - size : head + size;
+	} while (!ring_move_head(r, &head, next));
+	w->to = ring_at_position(r, r->backward ? next : head);
+	w->wake = ring_watermark_passed(r, r->backward ? -next : next);
+	return true;
+}
+
+void ring_wake(struct perf_ring *r)
+{
 	__atomic_store_n(&r->ready, 1, __ATOMIC_RELEASE);
 	host_irq_work_queue(&r->work);
 }

@@ -19,16 +19,23 @@ struct perf_event;
 struct perf_ring {
 	void **pages;		/* control page, data pages, and the way back: see ring.c (I) */
 	u32 nr_pages;		/* data pages: a power of two, or 0: control page alone (I) */
+	struct perf_event_mmap_page *control;	/* pages[0] (I) */
 	u64 size;		/* bytes of data (I) */
-	bool overwrite;		/* the reader cannot write: old records are overwritten (I) */
-	bool backward;		/* filled from high to low positions (I) */
 	u64 watermark;		/* bytes between wake-ups (I) */
-	bool paused;		/* PAUSE_OUTPUT (a) */
-	bool crowded;		/* several CPUs may write: they take turns, see output.c (m, a) */
+	union {
+		struct {
+			bool dataless;	/* nr_pages is 0 (I) */
+			bool overwrite;	/* the reader cannot write: old records are overwritten (I) */
+			bool backward;	/* filled from high to low positions (I) */
+			bool paused;	/* PAUSE_OUTPUT (a) */
+			bool crowded;	/* several CPUs may write: they take turns, see output.c (m, a) */
+		};
+		u64 odd;	/* 0: a ring as most are, of which a writer has to ask nothing more */
+	};
 	host_spinlock turn;
 
 	u64 head;		/* where the next record goes: private, the page has a copy (w) */
-	u32 nest;		/* records being written, the inner ones by interrupts (w) */
+	bool nest;		/* a record is being written: who finds this set is an inner writer (w) */
 	u64 woken;		/* head at the last wake-up, in steps of watermark (w) */
 	u32 samples;		/* since the last wake-up by wakeup_events (w) */
 	u64 lost;		/* dropped since the last LOST record (w, a) */
@@ -55,6 +62,7 @@ struct ring_at {
 struct ring_write {
 	struct ring_at to;
 	struct perf_ring *ring;
+	bool inner;		/* it interrupted another writer, who will publish */
 	bool wake;		/* a watermark was passed */
 	bool turn;		/* it holds ring->turn */
 	struct perf_event *root;	/* whose record it is, see record.c */
@@ -68,11 +76,15 @@ void ring_put(struct perf_ring *r);
 /*
  * Reserve size bytes (a multiple of 8, at most 65528) for a record. False if there is no room (the
  * caller accounts for the loss) or the ring is paused. Between begin and end: IRQs off, nothing
- * that sleeps or faults. w.
+ * that sleeps or faults. w. The short form is for a ring that is not odd, and inline, because a sample
+ * does little else.
  */
 bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size);
-/* Publish. Queues the wake-up that became due. w. */
-void ring_publish(struct ring_write *w);
+static inline bool ring_reserve_plain(struct perf_ring *r, struct ring_write *w, u32 size);
+/* Publish, or leave it to the writer that was interrupted. w. */
+static inline void ring_publish(const struct ring_write *w);
+/* w->wake was set: pollers have to look. O. */
+void ring_wake(struct perf_ring *r);
 /* Fill the reserved bytes in order: pages hold whole words, and records are made of words. */
 struct ring_at ring_next_page(struct ring_at a);
 static inline struct ring_at ring_word(struct ring_at a, u64 v)
@@ -84,9 +96,9 @@ static inline struct ring_at ring_put_u32s(struct ring_at a, u32 first, u32 seco
 {
 	return ring_word(a, (u64)second << 32 | first);
 }
-static inline struct ring_at ring_put_header(struct ring_at a, u32 type, u16 misc, u32 size)
+static inline u64 ring_header_word(u32 type, u16 misc, u32 size)
 {
-	return ring_word(a, (u64)size << 48 | (u64)misc << 32 | type);
+	return (u64)size << 48 | (u64)misc << 32 | type;
 }
 struct ring_at ring_words(struct ring_at a, const u64 *from, u32 n);
 /* Copy n bytes (a multiple of 8) of user memory at addr. *got: bytes before the first that cannot be
@@ -104,9 +116,95 @@ static inline void ring_u32s(struct ring_write *w, u32 first, u32 second)
 }
 static inline void ring_header(struct ring_write *w, u32 type, u16 misc, u32 size)
 {
-	w->to = ring_put_header(w->to, type, misc, size);
+	w->to = ring_word(w->to, ring_header_word(type, misc, size));
 }
 /* n is a multiple of 8. */
 void ring_bytes(struct ring_write *w, const void *p, u32 n);
+
+/* --- the two short ones; theory: ring.c ----------------------------------------------------------------- */
+
+static inline void ring_enter(struct perf_ring *r, struct ring_write *w)
+{
+	w->ring = r;
+	w->inner = READ_ONCE(r->nest);
+	WRITE_ONCE(r->nest, true);
+	barrier();	/* an interrupt from here on is an inner writer */
+}
+
+/* An inner writer may come between reading head and leaving: look again. */
+static inline void ring_publish_head(struct perf_ring *r)
+{
+	u64 head;
+
+	for (;;) {
+		head = READ_ONCE(r->head);
+		__atomic_store_n(&r->control->data_head, head, __ATOMIC_RELEASE);	/* B */
+		WRITE_ONCE(r->nest, false);
+		barrier();
+		if (likely(head == READ_ONCE(r->head)))
+			return;
+		WRITE_ONCE(r->nest, true);
+		barrier();
+	}
+}
+
+static inline void ring_publish(const struct ring_write *w)
+{
+	barrier();
+	if (likely(!w->inner))
+		ring_publish_head(w->ring);
+	if (unlikely(w->turn))
+		host_spin_unlock(&w->ring->turn);
+}
+
+/* Room for size bytes between two positions, tail behind head, while one stays free? */
+static inline bool ring_has_room(const struct perf_ring *r, u64 head, u64 tail, u32 size)
+{
+	return ((tail - head - 1) & (r->size - 1)) >= size;
+}
+
+/* How far a writer has come, if that passed a watermark: for one writer only, an interrupting one may have seen
+ * it first. */
+static inline bool ring_watermark_passed(struct perf_ring *r, u64 progress)
+{
+	u64 woken = READ_ONCE(r->woken);
+
+	return unlikely(progress - woken > r->watermark) &&
+	       __atomic_compare_exchange_n(&r->woken, &woken, woken + r->watermark, false,
+					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* head goes to next, unless an inner writer has moved it: then head says where to. */
+static inline bool ring_move_head(struct perf_ring *r, u64 *head, u64 next)
+{
+	return __atomic_compare_exchange_n(&r->head, head, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static inline struct ring_at ring_at_position(const struct perf_ring *r, u64 pos)
+{
+	u64 place = pos & (r->size - 1);
+	void **page = &r->pages[1 + (place >> 12)];
+
+	return (struct ring_at){ (u64 *)((char *)*page + (place & (RING_PAGE - 1))), page };
+}
+
+static inline __attribute__((always_inline)) bool ring_reserve_plain(struct perf_ring *r, struct ring_write *w,
+								     u32 size)
+{
+	u64 head;	/* an inner writer may be further by the end */
+
+	w->turn = false;
+	ring_enter(r, w);
+	head = READ_ONCE(r->head);
+	do {
+		if (unlikely(!ring_has_room(r, head, READ_ONCE(r->control->data_tail), size))) {
+			ring_publish(w);
+			return false;
+		}
+	} while (!ring_move_head(r, &head, head + size));
+	w->to = ring_at_position(r, head);
+	w->wake = ring_watermark_passed(r, head + size);
+	return true;
+}
 
 #endif

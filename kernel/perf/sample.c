@@ -5,7 +5,8 @@
  * One table says for each field of a sample, in the order of the ABI, how long it is and how it is
  * written; size and encoder are both made from it and cannot disagree. The compiler makes straight code of
  * it: a test of one bit for a field that is not wanted, a store for one that is. The size of the fields
- * with a fixed length is known when the event is opened.
+ * with a fixed length is known when the event is opened. A sample of the common fields alone is made in one function,
+ * without a call; the few that have others take their time.
  * Everything that can be long or can fail (call chain, user stack) is prepared or bounded first,
  * then the ring is reserved and the fields are written in place.
  *
@@ -25,6 +26,11 @@ typedef struct perf_sample S;
 typedef struct ring_at W;
 
 /* --- READ: as read(2), but of this task's copy, and without waiting for anybody ------------------------ */
+
+static u64 two_u32s(u32 first, u32 second)
+{
+	return (u64)second << 32 | first;
+}
 
 static u32 size_read(const S *s)
 {
@@ -141,34 +147,34 @@ static noinline W put_stack(W w, const S *s)
 
 /* --- the table --------------------------------------------------------------------------------------------- */
 
-/* F(bit, how it is written to w from s) for a field of one word; G(bit, size, how) for others. RAW has a part
+/* F(bit, word) for a field of one word; G(bit, size, how it is written to w from s) for others. RAW has a part
  * of 4 bytes: its length and a zero. Software events have nothing else to say. */
 #define COMMON_FIELDS(F)							\
-	F(IDENTIFIER, ring_word(w, s->e->root->id))				\
-	F(IP, ring_word(w, host_regs_pc(s->regs)))				\
-	F(TID, ring_put_u32s(w, host_task_tgid(s->task), host_task_tid(s->task)))	\
-	F(TIME, ring_word(w, s->time))						\
-	F(ADDR, ring_word(w, s->addr))						\
-	F(ID, ring_word(w, s->e->root->id))					\
-	F(STREAM_ID, ring_word(w, s->e->id))					\
-	F(CPU, ring_put_u32s(w, host_cpu(), 0))					\
-	F(PERIOD, ring_word(w, s->period))
+	F(IDENTIFIER, s->e->root->id)						\
+	F(IP, host_regs_pc(s->regs))						\
+	F(TID, two_u32s(host_task_tgid(s->task), host_task_tid(s->task)))	\
+	F(TIME, s->time)							\
+	F(ADDR, s->addr)							\
+	F(ID, s->e->root->id)							\
+	F(STREAM_ID, s->e->id)							\
+	F(CPU, host_cpu())							\
+	F(PERIOD, s->period)
 #define OTHER_FIELDS(F, G)							\
 	G(READ, size_read(s), put_read(w, s))					\
 	G(CALLCHAIN, size_chain(s), put_chain(w, s))				\
-	F(RAW, ring_put_u32s(w, 4, 0))						\
+	F(RAW, 4)								\
 	G(REGS_USER, size_uregs(s), put_regs(w, s->uregs, s->e->attr.sample_regs_user))	\
 	G(STACK_USER, size_stack(s), put_stack(w, s))				\
-	F(WEIGHT, ring_word(w, 0))						\
-	F(WEIGHT_STRUCT, ring_word(w, 0))					\
-	F(DATA_SRC, ring_word(w, MEM_NA))					\
-	F(TRANSACTION, ring_word(w, 0))						\
+	F(WEIGHT, 0)								\
+	F(WEIGHT_STRUCT, 0)							\
+	F(DATA_SRC, MEM_NA)							\
+	F(TRANSACTION, 0)							\
 	G(REGS_INTR, size_iregs(s), put_regs(w, s->regs, s->e->attr.sample_regs_intr))	\
-	F(PHYS_ADDR, ring_word(w, s->phys))					\
-	F(CGROUP, ring_word(w, ROOT_CGROUP))					\
-	F(DATA_PAGE_SIZE, ring_word(w, s->data_page))				\
-	F(CODE_PAGE_SIZE, ring_word(w, s->code_page))				\
-	F(AUX, ring_word(w, 0))
+	F(PHYS_ADDR, s->phys)							\
+	F(CGROUP, ROOT_CGROUP)							\
+	F(DATA_PAGE_SIZE, s->data_page)						\
+	F(CODE_PAGE_SIZE, s->code_page)						\
+	F(AUX, 0)
 #define SAMPLE_FIELDS(F, G) COMMON_FIELDS(F) OTHER_FIELDS(F, G)
 
 #define NOTHING(...)
@@ -199,21 +205,28 @@ static u32 sample_size(const S *s)
 	return s->e->sample_fixed + (s->type & LONGS ? long_size(s) : 0);
 }
 
-#define PUT_WORD(bit, put)							\
+#define PUT_WORD(bit, word)							\
+	if (s->type & PERF_SAMPLE_##bit)					\
+		w = ring_word(w, word);
+#define PUT_LONG(bit, size, put)						\
 	if (s->type & PERF_SAMPLE_##bit)					\
 		w = put;
-#define PUT_LONG(bit, size, put) PUT_WORD(bit, put)
 
-static inline void put_others(W w, const S *s)
+static u64 header(const S *s, u32 size)
 {
-	OTHER_FIELDS(PUT_WORD, PUT_LONG)
+	u16 misc = host_regs_user(s->regs) ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
+
+	return ring_header_word(PERF_RECORD_SAMPLE, misc, size);
 }
 
-static inline void put_fields(W w, const S *s)
+/* Anywhere in the ring. */
+static void put_sample(W w, const S *s, u32 size)
 {
+	w = ring_word(w, header(s, size));
 	COMMON_FIELDS(PUT_WORD)
-	if (s->type & OTHERS)
-		put_others(w, s);
+	if (s->type & OTHERS) {
+		OTHER_FIELDS(PUT_WORD, PUT_LONG)
+	}
 }
 
 /* --- preparation --------------------------------------------------------------------------------------------- */
@@ -266,7 +279,7 @@ static noinline u32 prepare_rare(S *s)
 }
 
 /* wakeup_events: every n samples, whatever the watermark says. */
-static void count_for_wakeup(struct ring_write *w, const struct perf_event *e)
+static inline void count_for_wakeup(struct ring_write *w, const struct perf_event *e)
 {
 	struct perf_ring *r = w->ring;
 
@@ -284,40 +297,86 @@ static void count_for_wakeup(struct ring_write *w, const struct perf_event *e)
  * address.) In a kernel thread there is no such place, and the kernel's is right: only events of a CPU get there, and who
  * may open those may see the kernel.
  */
-static const struct pt_regs *visible_regs(const struct perf_event *e, const struct pt_regs *regs)
+static inline const struct pt_regs *visible_regs(const struct perf_event *e, const struct pt_regs *regs)
 {
 	struct task *t = host_current();
 
-	if (!e->attr.exclude_kernel || host_regs_user(regs) || host_task_is_kernel(t))
+	if (likely(host_regs_user(regs)) || !e->attr.exclude_kernel || host_task_is_kernel(t))
 		return regs;
 	return host_task_user_regs(t);
 }
 
-void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period, u64 now)
+/* Of any kind. */
+static noinline void sample_any(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr,
+				u64 period, u64 now)
 {
+	S s = { .e = e, .task = task, .regs = visible_regs(e, regs), .type = e->attr.sample_type, .addr = addr,
+		.period = period, .time = likely(!e->attr.use_clockid) ? now : record_time(e) };
 	struct ring_write w;
 	u32 size;
-	u16 misc;
-	S s;
 
 	if (!READ_ONCE(e->root->ring))
 		return;
-	regs = visible_regs(e, regs);
-	s.e = e;
-	s.task = record_subject();
-	s.regs = regs;
-	s.type = e->attr.sample_type;
-	s.addr = addr;
-	s.period = period;
-	s.time = likely(!e->attr.use_clockid) ? now : record_time(e);
 	size = s.type & RARE ? prepare_rare(&s) : sample_size(&s);
 	ASSERT_PERF(size <= RECORD_MAX);
 	ASSERT_HOT(size == sample_size(&s));	/* what prepare_rare has added is what the table says */
 	if (!record_begin(e, &w, size))
 		return;
-	STAT_INC(samples);
-	misc = host_regs_user(regs) ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
-	put_fields(ring_put_header(w.to, PERF_RECORD_SAMPLE, misc, size), &s);
+	put_sample(w.to, &s, size);
+	count_for_wakeup(&w, e);
+	record_end(&w);
+}
+
+/* The end of a common one that reaches over the end of a page. */
+static noinline void sample_across(struct ring_write w, S s)
+{
+	put_sample(w.to, &s, s.e->sample_fixed);
+	count_for_wakeup(&w, s.e);
+	record_end(&w);
+}
+
+bool sample_is_common(const struct perf_event_attr *attr)
+{
+	return !(attr->sample_type & OTHERS) && !attr->use_clockid;
+}
+
+#define STORE_WORD(bit, word)							\
+	if (s->type & PERF_SAMPLE_##bit)					\
+		*to++ = word;
+
+/* Nearly all samples: common fields, in one page of a ring of the common kind. What is rare leaves for a function
+ * that begins afresh. */
+void sample_output(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr, u64 period,
+		   u64 now)
+{
+	const S common = { .e = e, .task = task, .regs = regs, .type = e->attr.sample_type, .addr = addr,
+			   .period = period, .time = now }, *s = &common;
+	struct perf_ring *r = __atomic_load_n(&e->root->ring, __ATOMIC_ACQUIRE);
+	struct ring_write w;
+	u64 *to;
+
+	if (!r)
+		return;
+	if (unlikely(!e->sample_common || READ_ONCE(r->odd) | READ_ONCE(r->lost) ||
+		     (!host_regs_user(regs) && e->attr.exclude_kernel))) {
+		sample_any(e, regs, task, addr, period, now);
+		return;
+	}
+	w.root = e->root;
+	if (unlikely(!ring_reserve_plain(r, &w, e->sample_fixed))) {
+		record_lose(e, r, 0);
+		return;
+	}
+	HOST_PAUSE("output");
+	to = w.to.at;
+	if (unlikely(((u64)to & (RING_PAGE - 1)) + e->sample_fixed > RING_PAGE)) {
+		sample_across((struct ring_write){ w.to, r, w.inner, w.wake, false, w.root },
+			      (S){ .e = e, .task = task, .regs = regs, .type = s->type, .addr = addr,
+				   .period = period, .time = now });
+		return;
+	}
+	*to++ = header(s, e->sample_fixed);
+	COMMON_FIELDS(STORE_WORD)
 	count_for_wakeup(&w, e);
 	record_end(&w);
 }

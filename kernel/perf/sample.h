@@ -26,8 +26,11 @@ struct perf_sample {
 /* sample.c */
 /* Bytes of a sample with header and all fields of a fixed length. */
 u16 sample_fixed_size(const struct perf_event_attr *attr);
-/* IRQs off, owner of e. addr: data address or 0; now: host_now(). */
-void sample_output(struct perf_event *e, const struct pt_regs *regs, u64 addr, u64 period, u64 now);
+/* These samples have only fields that most have. */
+bool sample_is_common(const struct perf_event_attr *attr);
+/* IRQs off, owner of e. task: record_subject(); addr: data address or 0; now: host_now(). */
+void sample_output(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr, u64 period,
+		   u64 now);
 /* sample.c: c, owner of child: a READ record. */
 void sample_read_output(struct perf_event *child);
 
@@ -48,11 +51,44 @@ u32 trailer_size(const struct perf_event *e);
 void trailer_put(struct ring_write *w, const struct perf_event *e);
 /* Reserve a record in e's ring, behind a LOST record if one is due. Accounts for what gets lost.
  * False: nothing is to be written. */
-bool record_begin(struct perf_event *e, struct ring_write *w, u32 size);
-/* Publish it, and signal if a watermark was passed. */
-void record_end(struct ring_write *w);
+static inline bool record_begin(struct perf_event *e, struct ring_write *w, u32 size);
+/* Publish it, wake pollers and signal if a watermark was passed. */
+static inline void record_end(const struct ring_write *w);
 /* A whole record: header, n bytes of body (a multiple of 8), trailer. */
 void record_output(struct perf_event *e, u32 type, u16 misc, const void *body, u32 n);
+
+/* What the two do about rare things: a ring that is odd or has lost something (no ring in what comes back: nothing is to be
+ * written), a record for which there is no room and the unsaid losses before it, a watermark. */
+struct ring_write record_begin_odd(struct perf_event *e, struct perf_ring *r, u32 size);
+void record_lose(struct perf_event *e, struct perf_ring *r, u64 unsaid);
+void record_wake(struct perf_ring *r, struct perf_event *root);
+
+static inline __attribute__((always_inline)) bool record_begin(struct perf_event *e, struct ring_write *w, u32 size)
+{
+	struct perf_ring *r = __atomic_load_n(&e->root->ring, __ATOMIC_ACQUIRE);
+
+	if (!r)
+		return false;
+	if (unlikely(READ_ONCE(r->odd) | READ_ONCE(r->lost))) {
+		*w = record_begin_odd(e, r, size);
+		return w->ring;
+	}
+	ASSERT_HOT(host_irqs_off() && !(size & 7) && size);
+	w->root = e->root;
+	if (unlikely(!ring_reserve_plain(r, w, size))) {
+		record_lose(e, r, 0);
+		return false;
+	}
+	HOST_PAUSE("output");
+	return true;
+}
+
+static inline void record_end(const struct ring_write *w)
+{
+	ring_publish(w);
+	if (unlikely(w->wake))
+		record_wake(w->ring, w->root);
+}
 
 /* callchain.c */
 #define CHAIN_CONTEXTS 2u	/* marks in a chain at most */

@@ -16,7 +16,7 @@ static const struct {
 	ROW(events), ROW(contexts), ROW(buckets), ROW(tasks), ROW(rings), ROW(pages),
 	ROW(opens), ROW(refusals), ROW(switches), ROW(family_switches), ROW(rotations),
 	ROW(remote_calls), ROW(overflows), ROW(spurious), ROW(inherited), ROW(folded),
-	ROW(pinned_errors), ROW(samples), ROW(lost), ROW(throttles),
+	ROW(pinned_errors), ROW(lost), ROW(throttles),
 };
 _Static_assert(ARRAY_SIZE(rows) * sizeof(u64) == sizeof(struct perf_stats), "a row for each");
 

@@ -95,9 +95,10 @@ static bool excluded(const struct perf_event *e, bool user)
 
 struct happening {
 	u32 id;
+	bool user;
 	u64 n, addr;
 	const struct pt_regs *regs;
-	bool user;
+	struct task *task;
 };
 
 /*
@@ -105,10 +106,10 @@ struct happening {
  * happening, whatever the period: it says itself how much it stands for. One sample of a happening is always
  * allowed; only a burst of them is throttled.
  */
-static void sample(struct perf_event *e, const struct happening *h)
+static inline void sample(struct perf_event *e, const struct happening *h)
 {
 	if (e->attr.sample_type & PERF_SAMPLE_PERIOD && !e->attr.freq) {
-		event_overflow(e, h->regs, h->addr, h->n, false);
+		event_overflow(e, h->regs, h->task, h->addr, h->n, false);
 		return;
 	}
 	e->period_left -= (s64)h->n;
@@ -117,16 +118,18 @@ static void sample(struct perf_event *e, const struct happening *h)
 
 		e->last_period = e->sample_period;
 		e->period_left += (s64)e->sample_period;
-		event_overflow(e, h->regs, h->addr, period, more);
+		event_overflow(e, h->regs, h->task, h->addr, period, more);
 	}
 }
 
+/* Events on a soft list are enabled (event_relist). */
 static void count_in(struct list *soft, const struct happening *h)
 {
 	struct perf_event *e;
 
 	list_for_each(e, soft, soft_node) {
-		if (e->attr.config != h->id || !is_running(e) || e->throttled || excluded(e, h->user))
+		ASSERT_HOT(is_enabled(e));
+		if (e->attr.config != h->id || !group_runs(e->leader) || e->throttled || excluded(e, h->user))
 			continue;
 		e->count += h->n;
 		if (is_sampling(e))
@@ -134,19 +137,25 @@ static void count_in(struct list *soft, const struct happening *h)
 	}
 }
 
+static inline void count_in_ctx(struct perf_ctx *ctx, const struct happening *h)
+{
+	if (!list_empty(&ctx->any.soft))
+		count_in(&ctx->any.soft, h);
+	if (ctx->here && !list_empty(&ctx->here->soft))
+		count_in(&ctx->here->soft, h);
+}
+
 void perf_sw_event_slow(u32 id, u64 n, struct pt_regs *regs, u64 addr)
 {
 	u64 flags = host_irq_save();
 	struct perf_cpu *pc = this_perf_cpu();
-	struct happening h = { id, n, addr, regs ? regs : host_here_regs(), regs && host_regs_user(regs) };
+	struct happening h = { id, regs && host_regs_user(regs), n, addr, regs ? regs : host_here_regs(),
+			       pc->as ? pc->as : host_current() };
 
 	if (pc->online) {
-		if (pc->task_ctx) {
-			count_in(&pc->task_ctx->any.soft, &h);
-			if (pc->task_ctx->here)
-				count_in(&pc->task_ctx->here->soft, &h);
-		}
-		count_in(&pc->ctx.any.soft, &h);
+		if (pc->task_ctx)
+			count_in_ctx(pc->task_ctx, &h);
+		count_in_ctx(&pc->ctx, &h);
 	}
 	host_irq_restore(flags);
 }

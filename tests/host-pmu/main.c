@@ -158,7 +158,7 @@ int perf_refuse(struct perf_why *why, int err, const char *field, u64 value, con
 		*why = (struct perf_why){ err, field, value, reason };
 	return err;
 }
-void perf_pmu_overflow(struct pmu *p, u64 counters, struct pt_regs *regs) {}
+bool perf_pmu_overflow(struct pmu *p, u64 counters, struct pt_regs *regs) { return true; }
 
 static u32 booted;
 

@@ -11,6 +11,20 @@
  * multiply the instructions by four.
  */
 #define _GNU_SOURCE
+#define ring_alloc	step_ring_alloc
+#define ring_put	step_ring_put
+#define ring_reserve	step_ring_reserve
+#define ring_wake	step_ring_wake
+#define ring_bytes	step_ring_bytes
+#define ring_next_page	step_ring_next_page
+#define ring_words	step_ring_words
+#define ring_put_user	step_ring_put_user
+#define trailer_size	step_trailer_size
+#define trailer_put	step_trailer_put
+#define record_begin_odd step_record_begin_odd
+#define record_lose	step_record_lose
+#define record_wake	step_record_wake
+#define record_output	step_record_output
 #include "tape.h"
 #include "sample.h"
 
@@ -18,19 +32,6 @@
 #include <stdio.h>
 #include <ucontext.h>
 
-#define ring_alloc	step_ring_alloc
-#define ring_put	step_ring_put
-#define ring_reserve	step_ring_reserve
-#define ring_publish	step_ring_publish
-#define ring_bytes	step_ring_bytes
-#define ring_next_page	step_ring_next_page
-#define ring_words	step_ring_words
-#define ring_put_user	step_ring_put_user
-#define trailer_size	step_trailer_size
-#define trailer_put	step_trailer_put
-#define record_begin	step_record_begin
-#define record_end	step_record_end
-#define record_output	step_record_output
 #include "ring.c"
 #include "record.c"
 

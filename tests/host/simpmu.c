@@ -260,7 +260,11 @@ bool simpmu_interrupt(u32 cpu, bool force)
 			continue;
 		flags = host_irq_save();
 		r->overflow = 0;
-		perf_pmu_overflow(&pmus[p], set, sim.in_kernel ? KERNEL_REGS : USER_REGS);
+		r->running = false;
+		if (perf_pmu_overflow(&pmus[p], set, sim.in_kernel ? KERNEL_REGS : USER_REGS)) {
+			HOST_ASSERT(!r->running && r->run);
+			r->running = true;
+		}
 		sim.irq_off[cpu] = flags;
 	}
 	return true;

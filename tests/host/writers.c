@@ -31,7 +31,7 @@ static void write_one(struct ring_game *g, u32 depth)
 	struct ring_write w = { 0 };
 
 	room = g->r->size - 1 - (g->r->head - head_page(&g->t)->data_tail);
-	if (!ring_reserve(g->r, &w, size)) {
+	if (!(sim_rand(2) ? ring_reserve_plain : ring_reserve)(g->r, &w, size)) {
 		CHECK(g->hostile || room < size);
 		g->lost++;
 		return;

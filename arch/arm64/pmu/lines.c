@@ -13,6 +13,7 @@
  * cannot deliver one.
  */
 #include "lines.h"
+#include "pmuv3.h"
 #include "regs.h"
 #include "selftest.h"
 
@@ -31,22 +32,34 @@
 static struct pmu *owner[NR_CPUS];	/* who handles the overflows; NULL: the self-test */
 static u32 strays[NR_CPUS];
 
-static void pmu_interrupt(u32 intid, struct pt_regs *regs, void *arg)
+/* During the self-test; or spurious, another device on a shared line, or another CPU's. */
+static noinline void odd_interrupt(u32 intid, u64 ovf)
 {
-	u64 ovf = read_sysreg(pmovsclr_el0);
 	u32 cpu = cpu_id();
 
-	if (!ovf) {		/* spurious, another device on a shared line, or another CPU's */
+	if (!ovf) {
 		if (!owner[cpu] && ++strays[cpu] > MAX_STRAYS)
 			irq_mask(intid);
 		return;
 	}
 	write_sysreg(ovf, pmovsclr_el0);
-	isb();	/* the level is down before the end of interrupt, or it comes again */
-	if (owner[cpu])
-		perf_pmu_overflow(owner[cpu], ovf, regs);
-	else
-		pmu_selftest_interrupt(intid);
+	isb();
+	pmu_selftest_interrupt(intid);
+}
+
+static void pmu_interrupt(u32 intid, struct pt_regs *regs, void *arg)
+{
+	u64 ovf = read_sysreg(pmovsclr_el0);
+	struct pmu *pmu = owner[cpu_id()];
+
+	if (unlikely(!ovf || !pmu)) {
+		odd_interrupt(intid, ovf);
+		return;
+	}
+	write_sysreg(ovf, pmovsclr_el0);
+	pmuv3_hold();	/* with a barrier: the level is down before the end of interrupt, or it comes again */
+	if (likely(perf_pmu_overflow(pmu, ovf, regs)))
+		pmuv3_go_on();
 }
 
 static void own_here(void *pmu)

@@ -16,7 +16,6 @@
  */
 #include "events.h"
 #include "pmuv3.h"
-#include "regs.h"
 
 #include <perch/cpu.h>
 #include <perch/errno.h>
@@ -31,7 +30,7 @@
 static u32 nr_counters;			/* event counters, without the cycle counter */
 static bool long_counters;		/* event counters are 64 bits wide */
 static u64 event_counter_mask;		/* the bits that they have */
-static u64 pmcr_base;			/* PMCR without E */
+u64 pmuv3_pmcr;
 
 /* What the registers of each CPU hold; only that CPU uses it, IRQs off. */
 static struct enabled {
@@ -271,8 +270,7 @@ static void pmuv3_write(struct pmu *pmu, struct perf_hw *hw, u64 value)
 
 static void pmuv3_pause(struct pmu *pmu)
 {
-	write_sysreg(pmcr_base, pmcr_el0);
-	isb();
+	pmuv3_hold();
 }
 
 static void set_enabled(struct enabled *e, const struct pmu_run *run)
@@ -302,8 +300,7 @@ static void pmuv3_resume(struct pmu *pmu, const struct pmu_run *run)
 		return;		/* paused: what is still enabled neither counts nor overflows */
 	if (e->counters != run->counters || e->interrupts != run->interrupts)
 		set_enabled(e, run);
-	write_sysreg(pmcr_base | PMCR_E, pmcr_el0);
-	isb();
+	pmuv3_go_on();
 }
 
 void pmuv3_reset_cpu(void)
@@ -312,8 +309,8 @@ void pmuv3_reset_cpu(void)
 	write_sysreg(UINT32_MAX, pmcntenclr_el0);
 	write_sysreg(UINT32_MAX, pmintenclr_el1);
 	write_sysreg(UINT32_MAX, pmovsclr_el0);
-	pmcr_base = PMCR_LC | (long_counters ? PMCR_LP : 0);
-	write_sysreg(PMCR_P | PMCR_C | pmcr_base, pmcr_el0);
+	pmuv3_pmcr = PMCR_LC | (long_counters ? PMCR_LP : 0);
+	write_sysreg(PMCR_P | PMCR_C | pmuv3_pmcr, pmcr_el0);
 	isb();
 	enabled[cpu_id()] = (struct enabled){ 0 };
 	for (u32 i = 0; i < ARRAY_SIZE(enabled[0].type); i++)

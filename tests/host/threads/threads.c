@@ -182,8 +182,11 @@ static void serve_pmu(void)
 	u64 set = me->overflow & me->run.interrupts;
 
 	me->overflow = 0;
-	if (set)
-		perf_pmu_overflow(perf_pmus[0], set, (struct pt_regs *)1);
+	if (!set)
+		return;
+	me->running = false;
+	if (perf_pmu_overflow(perf_pmus[0], set, (struct pt_regs *)1))
+		me->running = true;
 }
 
 static void serve_tick(void)
