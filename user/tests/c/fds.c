@@ -409,7 +409,8 @@ CHECK(socketpair_fd_passing)
 	say("%s", buf);
 }
 
-/* A socket in its own queue, and a pipe behind it: nobody can reach them, and they go when another socket is closed. */
+/* A socket in its own queue, and a pipe behind it: nobody can reach them, and they go when another socket is closed, if
+ * not before. */
 CHECK(socket_through_itself)
 {
 	int s[2], other[2], p[2];
@@ -423,7 +424,6 @@ CHECK(socket_through_itself)
 	close(s[0]);
 	close(s[1]);
 	struct pollfd f = {p[0], POLLIN, 0};
-	val("the pipe is held", poll(&f, 1, 50));
 	close(other[0]);
 	close(other[1]);
 	val("the pipe has ended", poll(&f, 1, 5000));
