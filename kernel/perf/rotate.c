@@ -87,12 +87,18 @@ static void turn(struct perf_ctx *ctx, u32 pmu)
 	ctx->rotated[pmu] = ctx->time;
 }
 
+/* Has the CPU groups of its own? Most have none, and only the task's take turns. */
+static bool cpu_takes_part(const struct perf_cpu_pmu *pp)
+{
+	return pp->cpu->ctx.nr_groups[pp->pmu->index];
+}
+
 /* The head of both queues. */
 static struct perf_event *first(const struct perf_cpu_pmu *pp)
 {
 	struct perf_ctx *task = pp->cpu->task_ctx;
 	u32 i = pp->pmu->index;
-	struct perf_event *a = queue_first(&pp->cpu->ctx, i, false);
+	struct perf_event *a = cpu_takes_part(pp) ? queue_first(&pp->cpu->ctx, i, false) : NULL;
 	struct perf_event *b = task ? queue_first(task, i, false) : NULL;
 
 	return !a || (b && b->group.order < a->group.order) ? b : a;
@@ -109,7 +115,7 @@ static bool advance(struct perf_cpu_pmu *pp)
 	bool could = false;
 
 	for (u32 n = 0; n <= PLACE_SKIPS && !could && (head = first(pp)); n++) {
-		could = group_satisfiable(pp, head);
+		could = head->group.placed || group_satisfiable(pp, head);
 		if (head->group.placed)
 			group_evict(head);
 		else if (could)
@@ -124,7 +130,7 @@ static void fill(struct perf_cpu_pmu *pp)
 {
 	struct perf_ctx *cpu = &pp->cpu->ctx, *task = pp->cpu->task_ctx;
 
-	place_flexible(pp, task ? task : cpu, task ? cpu : NULL);
+	place_flexible(pp, task ? task : cpu, task && cpu_takes_part(pp) ? cpu : NULL);
 }
 
 /* One turn. o. */
@@ -134,7 +140,8 @@ void rotate_now(struct perf_cpu_pmu *pp)
 	u32 i = pp->pmu->index;
 
 	STAT_INC(rotations);
-	turn(cpu, i);
+	if (cpu_takes_part(pp))
+		turn(cpu, i);
 	if (task)
 		turn(task, i);
 	if (advance(pp)) {
