@@ -147,58 +147,71 @@
 
 /*
  * size_t copy_from_user_nofault(void *dst, const void *src, size_t n): as copy_from_user, but an address that
- * does not answer ends it. Each block is loaded before it is stored, and the pointers move after that; so on a
- * fault the bytes from x1 on are tried one by one.
+ * does not answer ends it. Each block is loaded before it is stored, and the last of its loads moves x1, if it does not
+ * fault; so on a fault all before x1 is copied. What there is behind it is in x1's page, if another one does not answer:
+ * as with the stack of a program's first thread, which seldom has as much as a sample wants. x1's own page needs no
+ * second fault to be known.
  */
+.macro	copy_64
+	user	EX_NOFAULT, 80f, ldp x5, x6, [x1, #16]
+	user	EX_NOFAULT, 80f, ldp x7, x8, [x1, #32]
+	user	EX_NOFAULT, 80f, ldp x9, x10, [x1, #48]
+	user	EX_NOFAULT, 80f, ldp x3, x4, [x1], #64
+	stp	x5, x6, [x0, #16]
+	stp	x7, x8, [x0, #32]
+	stp	x9, x10, [x0, #48]
+	stp	x3, x4, [x0], #64
+.endm
+
 	.globl	copy_from_user_nofault
 	.type	copy_from_user_nofault, %function
 copy_from_user_nofault:
 	check_range x1, x2
 	open_user
-	subs	x2, x2, #64
-	b.lo	2f
-1:	user	EX_NOFAULT, 80f, ldp x3, x4, [x1]
+	add	x12, x1, x2			/* the end */
+	lsr	x11, x2, #7			/* blocks of 128 bytes; behind them, a part for each bit of x2 below */
+	cbz	x11, 2f
+1:	copy_64
+	copy_64
+	subs	x11, x11, #1
+	b.ne	1b
+2:	tbz	x2, #6, 3f
+	copy_64
+3:	tbz	x2, #5, 4f
 	user	EX_NOFAULT, 80f, ldp x5, x6, [x1, #16]
-	user	EX_NOFAULT, 80f, ldp x7, x8, [x1, #32]
-	user	EX_NOFAULT, 80f, ldp x9, x10, [x1, #48]
-	add	x1, x1, #64
-	stp	x3, x4, [x0]
+	user	EX_NOFAULT, 80f, ldp x3, x4, [x1], #32
 	stp	x5, x6, [x0, #16]
-	stp	x7, x8, [x0, #32]
-	stp	x9, x10, [x0, #48]
-	add	x0, x0, #64
-	subs	x2, x2, #64
-	b.hs	1b
-2:	tbz	x2, #5, 3f
-	user	EX_NOFAULT, 80f, ldp x3, x4, [x1]
-	user	EX_NOFAULT, 80f, ldp x5, x6, [x1, #16]
-	add	x1, x1, #32
+	stp	x3, x4, [x0], #32
+4:	tbz	x2, #4, 5f
+	user	EX_NOFAULT, 80f, ldp x3, x4, [x1], #16
 	stp	x3, x4, [x0], #16
-	stp	x5, x6, [x0], #16
-	sub	x2, x2, #32
-3:	tbz	x2, #4, 4f
-	user	EX_NOFAULT, 80f, ldp x3, x4, [x1]
-	add	x1, x1, #16
-	stp	x3, x4, [x0], #16
-	sub	x2, x2, #16
-4:	tbz	x2, #3, 5f
-	user	EX_NOFAULT, 80f, ldr x3, [x1]
-	add	x1, x1, #8
+5:	tbz	x2, #3, 6f
+	user	EX_NOFAULT, 80f, ldr x3, [x1], #8
 	str	x3, [x0], #8
-	sub	x2, x2, #8
-5:	tbz	x2, #2, 80f
-	user	EX_NOFAULT, 80f, ldr w3, [x1]
-	add	x1, x1, #4
+6:	mov	x4, x12
+	tbz	x2, #2, 8f
+	user	EX_NOFAULT, 80f, ldr w3, [x1], #4
 	str	w3, [x0], #4
-	sub	x2, x2, #4
-80:	adds	x2, x2, #64			/* bytes left */
-	b.eq	7f
-6:	user	EX_NOFAULT, 7f, ldrb w3, [x1]
-	add	x1, x1, #1
+	b	8f
+80:	add	x4, x1, #4095			/* up to x4, the end of x1's page or of all */
+	and	x4, x4, #~4095
+	cmp	x4, x12
+	csel	x4, x4, x12, lo
+	sub	x2, x4, x1
+	cmp	x2, #64				/* no block reached out of this page */
+	b.hs	9f
+7:	subs	x2, x2, #8
+	b.lo	8f
+	user	EX_NOFAULT, 9f, ldr x3, [x1], #8
+	str	x3, [x0], #8
+	b	7b
+8:	cmp	x1, x4
+	b.eq	9f
+	user	EX_NOFAULT, 9f, ldrb w3, [x1], #1
 	strb	w3, [x0], #1
-	subs	x2, x2, #1
-	b.ne	6b
-7:	close_user
+	b	8b
+9:	sub	x2, x12, x1			/* bytes left */
+	close_user
 90:	mov	x0, x2
 	ret
 	.size	copy_from_user_nofault, . - copy_from_user_nofault
