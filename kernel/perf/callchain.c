@@ -79,9 +79,11 @@ struct chain {
 	u32 addresses, marks;	/* that may still come */
 };
 
-/* One part: its mark, and the addresses behind it. Without a mark it would be taken for another part. */
-static void add_part(struct chain *c, u64 mark, u32 (*walk)(const struct pt_regs *, u64 *, u32),
-		     const struct pt_regs *regs)
+/* One part: its mark, and the addresses behind it. Without a mark it would be taken for another part. Inline: then walk is a
+ * call like any other, and c is in registers. */
+static inline __attribute__((always_inline)) void add_part(struct chain *c, u64 mark,
+							u32 (*walk)(const struct pt_regs *, u64 *, u32),
+							const struct pt_regs *regs)
 {
 	u32 got;
 
