@@ -109,6 +109,7 @@ struct perf_event {
 	struct perf_hw hw;
 	u16 sample_fixed;	/* sample_fixed_size (I) */
 	bool sample_common;	/* sample_is_common (I) */
+	u8 nr_uregs, nr_iregs;	/* registers in sample_regs_user, sample_regs_intr (I) */
 	bool sampling;		/* it has a period; PERIOD may change it, but never to or from 0 (I) */
 	u64 sample_period;	/* events from sample to sample; 0: counting */
 	u64 last_period;

@@ -105,9 +105,9 @@ static W put_chain(W w, const S *s)
 	return ring_words(ring_word(w, s->nr_chain), s->chain, s->nr_chain);
 }
 
-static u32 size_regs(const struct pt_regs *regs, u64 mask)
+static u32 size_regs(const struct pt_regs *regs, u32 nr)
 {
-	return 8 + (regs ? 8 * (u32)__builtin_popcountll(mask) : 0);
+	return 8 + (regs ? 8 * nr : 0);
 }
 
 static noinline W put_regs(W w, const struct pt_regs *regs, u64 mask)
@@ -126,8 +126,8 @@ static noinline W put_regs(W w, const struct pt_regs *regs, u64 mask)
 	return w;
 }
 
-static u32 size_uregs(const S *s) { return size_regs(s->uregs, s->e->attr.sample_regs_user); }
-static u32 size_iregs(const S *s) { return size_regs(s->regs, s->e->attr.sample_regs_intr); }
+static u32 size_uregs(const S *s) { return size_regs(s->uregs, s->e->nr_uregs); }
+static u32 size_iregs(const S *s) { return size_regs(s->regs, s->e->nr_iregs); }
 
 static u32 size_stack(const S *s)
 {
@@ -159,12 +159,13 @@ static noinline W put_stack(W w, const S *s)
 	F(STREAM_ID, s->e->id)							\
 	F(CPU, host_cpu())							\
 	F(PERIOD, s->period)
-#define OTHER_FIELDS(F, G)							\
+#define LONG_FIELDS(F, G)							\
 	G(READ, size_read(s), put_read(w, s))					\
 	G(CALLCHAIN, size_chain(s), put_chain(w, s))				\
 	F(RAW, 4)								\
 	G(REGS_USER, size_uregs(s), put_regs(w, s->uregs, s->e->attr.sample_regs_user))	\
-	G(STACK_USER, size_stack(s), put_stack(w, s))				\
+	G(STACK_USER, size_stack(s), put_stack(w, s))
+#define LAST_FIELDS(F, G)							\
 	F(WEIGHT, 0)								\
 	F(WEIGHT_STRUCT, 0)							\
 	F(DATA_SRC, MEM_NA)							\
@@ -175,14 +176,15 @@ static noinline W put_stack(W w, const S *s)
 	F(DATA_PAGE_SIZE, s->data_page)						\
 	F(CODE_PAGE_SIZE, s->code_page)						\
 	F(AUX, 0)
-#define SAMPLE_FIELDS(F, G) COMMON_FIELDS(F) OTHER_FIELDS(F, G)
+#define SAMPLE_FIELDS(F, G) COMMON_FIELDS(F) LONG_FIELDS(F, G) LAST_FIELDS(F, G)
 
 #define NOTHING(...)
 #define WORD_BIT(bit, put) | PERF_SAMPLE_##bit
 #define LONG_BIT(bit, size, put) | PERF_SAMPLE_##bit
 #define WORDS	(0ULL SAMPLE_FIELDS(WORD_BIT, NOTHING))
 #define LONGS	(0ULL SAMPLE_FIELDS(NOTHING, LONG_BIT))
-#define OTHERS	(0ULL OTHER_FIELDS(WORD_BIT, LONG_BIT))
+#define LAST	(0ULL LAST_FIELDS(WORD_BIT, LONG_BIT))
+#define OTHERS	(LAST LONG_FIELDS(WORD_BIT, LONG_BIT))
 
 u16 sample_fixed_size(const struct perf_event_attr *attr)
 {
@@ -225,7 +227,10 @@ static void put_sample(W w, const S *s, u32 size)
 	w = ring_word(w, header(s, size));
 	COMMON_FIELDS(PUT_WORD)
 	if (s->type & OTHERS) {
-		OTHER_FIELDS(PUT_WORD, PUT_LONG)
+		LONG_FIELDS(PUT_WORD, PUT_LONG)
+	}
+	if (s->type & LAST) {
+		LAST_FIELDS(PUT_WORD, PUT_LONG)
 	}
 }
 
@@ -310,11 +315,17 @@ static inline const struct pt_regs *visible_regs(const struct perf_event *e, con
 static noinline void sample_any(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr,
 				u64 period, u64 now)
 {
-	S s = { .e = e, .task = task, .regs = visible_regs(e, regs), .type = e->attr.sample_type, .addr = addr,
-		.period = period, .time = likely(!e->attr.use_clockid) ? now : record_time(e) };
 	struct ring_write w;
 	u32 size;
+	S s;	/* not an initializer: it would clear what prepare_rare sets if somebody asks for it */
 
+	s.e = e;
+	s.task = task;
+	s.regs = visible_regs(e, regs);
+	s.type = e->attr.sample_type;
+	s.addr = addr;
+	s.period = period;
+	s.time = likely(!e->attr.use_clockid) ? now : record_time(e);
 	if (!READ_ONCE(e->root->ring))
 		return;
 	size = s.type & RARE ? prepare_rare(&s) : sample_size(&s);

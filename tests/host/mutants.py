@@ -175,7 +175,7 @@ M = [
  ("chain-beyond-the-record", "callchain.c", "c.addresses = min_t(u32, c.addresses, room - CHAIN_CONTEXTS);", ""),
  ("stack-beyond-the-record", "sample.c", "if (used < RECORD_MAX)", "if (true)"),
  ("late-sample-dropped", "sample.c", "\tif (!READ_ONCE(e->root->ring))\n\t\treturn;\n\tsize", "\tif (!READ_ONCE(e->root->ring) || (e->attr.exclude_kernel && !host_regs_user(regs)))\n\t\treturn;\n\tsize"),
- ("kernel-shown-to-who-excludes-it", "sample.c", ".regs = visible_regs(e, regs),", ".regs = regs,"),
+ ("kernel-shown-to-who-excludes-it", "sample.c", ".regs = visible_regs(e, regs);", ".regs = regs;"),
  ("copies-tell-the-roots-losses", "sample.c", "__atomic_load_n(&e->lost, __ATOMIC_RELAXED)", "__atomic_load_n(&e->root->lost, __ATOMIC_RELAXED)"),
  ("wakeup-events-ignored", "sample.c", "\tw->wake = true;", ""),
  ("never-throttle", "overflow.c", "* HZ >= (u64)sysctl", ">= UINT32_MAX + (u64)sysctl"),
