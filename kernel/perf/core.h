@@ -61,8 +61,8 @@ struct perf_group {
 struct perf_event {
 	struct perf_event_attr attr;	/* I, but sample_period and sample_freq (c) */
 	int cpu;		/* filter, -1: any (I) */
-	u64 id;			/* I */
 	enum perf_kind kind;	/* I */
+	u64 id;			/* I */
 	struct pmu *pmu;	/* NULL for software (I) */
 	struct perf_event *root;	/* the event with the file; itself for that one (I) */
 

@@ -46,7 +46,6 @@ static struct perf_event *copy_event(struct perf_event *from)
 	e->pmu = root->pmu;
 	e->group.pmu = root->pmu;
 	e->hw.config = root->hw.config;
-	e->hw.config_aux = root->hw.config_aux;
 	e->hw.counters = root->hw.counters;
 	e->hw.flags = root->hw.flags;
 	e->state = from->state >= PERF_ON ? PERF_ON : PERF_OFF;

@@ -50,7 +50,6 @@ int perf_refuse(struct perf_why *why, int err, const char *field, u64 value, con
 struct perf_hw {
 	/* Written by event_init, constant afterwards. */
 	u64 config;		/* driver's encoding of event and filters */
-	u64 config_aux;		/* more of it (thresholds) */
 	u64 counters;		/* which counters may carry it: for the user and the tests; choose decides */
 	u32 flags;		/* PERF_HW_x below, driver's private bits from bit 16 up */
 	/* Written by the core while the event is on a counter. */
