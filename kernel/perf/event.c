@@ -36,6 +36,7 @@ static void init_sampling(struct perf_event *e)
 	clock_init(e);
 }
 
+/* Nodes that nobody asks whether they are on a list stay 0 until they are put on one. */
 void event_init(struct perf_event *e, int cpu, struct perf_event *root)
 {
 	const struct perf_event_attr *attr = &e->attr;
@@ -52,11 +53,7 @@ void event_init(struct perf_event *e, int cpu, struct perf_event *root)
 	list_init(&e->children);
 	list_init(&e->child_node);
 	list_init(&e->owner_node);
-	list_init(&e->ctx_node);
-	list_init(&e->soft_node);
 	list_init(&e->map_node);
-	list_init(&e->ring_node);
-	list_init(&e->clock_node);
 	host_waitq_init(&e->waitq);
 	overflow_init(e);
 	group_init(e);

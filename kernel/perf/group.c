@@ -15,10 +15,7 @@
 void group_init(struct perf_event *e)
 {
 	e->leader = e;
-	list_init(&e->group_node);
 	list_init(&e->group.members);
-	list_init(&e->group.node);
-	list_init(&e->group.active);
 	e->group.nr = 1;
 }
 
