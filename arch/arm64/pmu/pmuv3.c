@@ -93,6 +93,11 @@ static u64 threshold_bits(u64 config1)
 	return CFG1_THRESHOLD(config1) << 32 | control << 61;
 }
 
+static bool threshold_fits(u64 config1)
+{
+	return !CFG1_THRESHOLD(config1) || CFG1_THRESHOLD(config1) <= pmu_threshold_max();
+}
+
 /* It counts cycles only, and knows no threshold. */
 static bool fits_cycle_counter(const struct perf_hw *hw)
 {
@@ -116,7 +121,7 @@ static int pmuv3_event_init(struct pmu *pmu, struct perf_hw *hw, const struct pe
 	err = filter_bits(attr, &filter, why);
 	if (err)
 		return err;
-	if (CFG1_THRESHOLD(attr->config1) > pmu_threshold_max())
+	if (!threshold_fits(attr->config1))
 		return perf_refuse(why, -EINVAL, "config1", attr->config1, "threshold above caps/threshold_max");
 	hw->config = (u64)event | filter | threshold_bits(attr->config1);
 	hw->counters = pmu->counters;
