@@ -99,10 +99,15 @@ memset:
 	add	x3, x3, #64
 	and	x3, x3, #~63
 	sub	x2, x2, x3
-	subs	x2, x2, #64
+	subs	x2, x2, #128
 10:	dc	zva, x3
 	add	x3, x3, #64
-	subs	x2, x2, #64
+	dc	zva, x3
+	add	x3, x3, #64
+	subs	x2, x2, #128
 	b.hs	10b
+	tbz	x2, #6, 2b
+	dc	zva, x3
+	add	x3, x3, #64
 	b	2b
 	.size	memset, . - memset
