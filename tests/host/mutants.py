@@ -237,7 +237,8 @@ def run(build, name, file, old, new):
 		os.makedirs(f"{work}/top/kernel")
 		os.symlink("../..", f"{work}/top/kernel/perf")
 		shutil.copytree(TOP, f"{work}/top/tests/host")
-		r = sh(*[a for a in cc if not a.startswith("-fsan")], f"-I{work}", "-c", "-o", o, f"{work}/top/tests/host/ringsteps.c")
+		r = sh(*[a for a in cc if not a.startswith("-fsan")], f"-I{work}", f"-I{PERF}", "-c", "-o", o,
+		       f"{work}/top/tests/host/ringsteps.c")
 		if r.returncode:
 			return "does not compile: " + r.stdout[-300:]
 		objs.discard(f"{build}/ringsteps.o")
