@@ -91,8 +91,6 @@ static int check_sampling(struct open_call *o, struct perf_event *e)
 	const struct perf_event_attr *a = &e->attr;
 	int err;
 
-	if (a->aux_output)
-		return perf_refuse(o->why, -EOPNOTSUPP, "aux_output", 1, "the PMU traces nothing");
 	err = a->sample_type & PERF_SAMPLE_CALLCHAIN ? call_chains(e) : 0;
 	if (err)
 		return perf_refuse(o->why, err, "sample_max_stack", a->sample_max_stack,
