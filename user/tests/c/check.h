@@ -46,6 +46,8 @@ void need(const char *what, long result);
 
 /* Waits for the child and prints how it ended: "what: exit 3", "what: signal 9". Returns the status word. */
 int reap(const char *what, pid_t pid);
+/* Run fn in a child and print how it ended. */
+void in_child(const char *what, void (*fn)(void));
 /* Milliseconds of the monotonic clock; sleeping. */
 long now_ms(void);
 void sleep_ms(long ms);

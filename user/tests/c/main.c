@@ -71,6 +71,17 @@ int reap(const char *what, pid_t pid)
 	return status;
 }
 
+void in_child(const char *what, void (*fn)(void))
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		fn();
+		_exit(0);
+	}
+	reap(what, pid);
+}
+
 long now_ms(void)
 {
 	struct timespec ts;

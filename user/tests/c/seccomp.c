@@ -39,18 +39,6 @@ static long install(unsigned flags, struct sock_filter *f, size_t n)
 	struct sock_filter _f[] = {__VA_ARGS__}; \
 	install(flags, _f, LEN(_f)); })
 
-/* Runs fn in a child and prints how it ended. */
-static void in_child(const char *what, void (*fn)(void))
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		fn();
-		_exit(0);
-	}
-	reap(what, pid);
-}
-
 static void show_status(const char *who)
 {
 	char line[256];

@@ -131,17 +131,6 @@ CHECK(cache_instructions)
 	say("ok");
 }
 
-static void trapped(const char *what, void (*fn)(void))
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		fn();
-		_exit(0);
-	}
-	reap(what, pid);
-}
-
 static void rd_ttbr(void)
 {
 	unsigned long v;
@@ -178,12 +167,12 @@ static void exclusive_unaligned(void)
 
 CHECK(trapped_instructions)
 {
-	trapped("mrs ttbr0", rd_ttbr);
-	trapped("mrs pmccntr", rd_pmccntr);
-	trapped("wfi", wfi);
-	trapped("hvc", hvc);
-	trapped("jump to an odd address", jump_odd);
-	trapped("unaligned exclusive", exclusive_unaligned);
+	in_child("mrs ttbr0", rd_ttbr);
+	in_child("mrs pmccntr", rd_pmccntr);
+	in_child("wfi", wfi);
+	in_child("hvc", hvc);
+	in_child("jump to an odd address", jump_odd);
+	in_child("unaligned exclusive", exclusive_unaligned);
 }
 
 CHECK(unknown_system_calls)
