@@ -226,6 +226,13 @@ static void tell_readers(struct pipe *p)
 	fasync_kill(&p->fasync_rd, POLL_IN, POLLIN | POLLRDNORM);
 }
 
+/* The wake-up that brought this writer was perhaps meant for room that it leaves. */
+static void wake_next_writer(struct pipe *p)
+{
+	if (unlikely(waitq_active(&p->wr)) && !seems_full(p))
+		wake_up_poll(&p->wr, POLLOUT | POLLWRNORM);
+}
+
 static long wait_room(struct pipe *p)
 {
 	long err;
@@ -279,8 +286,7 @@ ssize_t pipe_write(struct file *f, struct uio *u, loff *pos)
 		wake_up_poll(&p->rd, POLLIN | POLLRDNORM);
 	if (ret > 0)
 		fasync_kill(&p->fasync_rd, POLL_IN, POLLIN | POLLRDNORM);
-	if (unlikely(waitq_active(&p->wr)) && !seems_full(p))
-		wake_up_poll(&p->wr, POLLOUT | POLLWRNORM);
+	wake_next_writer(p);
 	return ret;
 }
 
@@ -290,8 +296,10 @@ long pipe_take(struct pipe *p, struct pipe_buf *b, size_t max, bool copy, u32 sk
 {
 	long err = await_data(p, nonblock);
 
-	if (err < 0)
+	if (err < 0) {
+		wake_next(p);
 		return err;
+	}
 	if (!err && skip >= used(p))
 		err = 1;
 	if (!err) {
@@ -311,6 +319,7 @@ long pipe_take(struct pipe *p, struct pipe_buf *b, size_t max, bool copy, u32 sk
 		}
 	}
 	mutex_unlock(&p->lock);
+	wake_next(p);
 	if (!err && !copy) {
 		wake_up_poll(&p->wr, POLLOUT | POLLWRNORM);
 		fasync_kill(&p->fasync_wr, POLL_OUT, POLLOUT | POLLWRNORM);
@@ -346,6 +355,7 @@ long pipe_give(struct pipe *p, const struct pipe_buf *b, bool nonblock)
 	mutex_unlock(&p->lock);
 	if (!err)
 		tell_readers(p);
+	wake_next_writer(p);
 	return err;
 }
 
@@ -359,6 +369,7 @@ long pipe_await_room(struct pipe *p, bool nonblock)
 	if (!err)
 		err = p->readers ? (long)((p->slots - used(p)) * PAGE_SIZE) : 0;
 	mutex_unlock(&p->lock);
+	wake_next_writer(p);
 	return err;
 }
 

@@ -456,3 +456,76 @@ CHECK(splice_and_tee)
 	val("read", read(b[0], buf, 16));
 	say("%s", buf);
 }
+
+/* A child that waits in fn; it is given the time to get there. It dies of SIGALRM if nobody wakes it. */
+static pid_t waiter(void (*fn)(int *p, int *q), int *p, int *q)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		alarm(5);
+		fn(p, q);
+		_exit(0);
+	}
+	sleep_ms(100);
+	return pid;
+}
+
+static char bytes[65536];
+
+static void read_page(int *p, int *q)
+{
+	(void)q;
+	_exit(read(p[0], bytes, 4096) != 4096);
+}
+
+static void write_page(int *p, int *q)
+{
+	(void)q;
+	_exit(write(p[1], bytes, 4096) != 4096);
+}
+
+static void splice_page(int *p, int *q)
+{
+	_exit(splice(p[0], NULL, q[1], NULL, 4096, 0) != 4096);
+}
+
+static void tee_page(int *p, int *q)
+{
+	_exit(tee(p[0], q[1], 4096, 0) != 4096);
+}
+
+/* Who moves less than there is leaves the rest to the others that wait. */
+CHECK(splice_among_readers)
+{
+	static void (*const first[])(int *, int *) = { splice_page, tee_page };
+
+	for (int k = 0; k < 2; k++) {
+		int p[2], q[2];
+		pid_t a, b;
+
+		need("pipe", pipe(p));
+		need("pipe", pipe(q));
+		a = waiter(first[k], p, q);
+		b = waiter(read_page, p, q);
+		val("write", write(p[1], bytes, 8192));
+		reap("first", a);
+		reap("reader", b);
+	}
+}
+
+CHECK(splice_among_writers)
+{
+	int p[2], q[2];
+	pid_t a, b;
+
+	need("pipe", pipe(p));
+	need("pipe", pipe(q));
+	val("fill", write(p[1], bytes, 65536));
+	val("source", write(q[1], bytes, 4096));
+	a = waiter(splice_page, q, p);
+	b = waiter(write_page, p, q);
+	val("read", read(p[0], bytes, 65536));
+	reap("first", a);
+	reap("writer", b);
+}
