@@ -5,7 +5,8 @@
  * a table by reference; fork copies it.
  *
  * files->lock guards everything and is held for a few loads only. fd_get takes a reference to the
- * file under it, so a file closed by another thread stays alive until the last call using it ends.
+ * file under it, so a file closed by another thread stays alive until the last call using it ends. Only while a task
+ * has its table for itself it needs neither: fd_use, fd_install.
  */
 #include "fdtable.h"
 
@@ -174,7 +175,7 @@ int files_unshare(void)
 {
 	struct files *old = current->files, *t;
 
-	if (ref_read(&old->refs) == 1)
+	if (files_alone(old))
 		return 0;
 	t = files_fork(old);
 	if (!t)
@@ -264,7 +265,7 @@ int fd_alloc(u32 flags)
 void fd_install(int fd, struct file *f)
 {
 	struct files *t = current->files;
-	bool shared = ref_read(&t->refs) != 1;
+	bool shared = !files_alone(t);
 
 	if (unlikely(shared))
 		spin_lock(&t->lock);

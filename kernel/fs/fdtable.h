@@ -48,12 +48,17 @@ struct fd_use {
 	bool counted;
 };
 struct fd_use fd_use_shared(int fd);
+/* Acquire: what the last one to share the table did to it, and to what it held, came before. */
+static inline bool files_alone(const struct files *t)
+{
+	return load_acquire(&t->refs.n) == 1;
+}
 static inline struct fd_use fd_use(int fd)
 {
 	struct files *t = current->files;
 	struct file *f;
 
-	if (unlikely(!t || ref_read(&t->refs) != 1))
+	if (unlikely(!t || !files_alone(t)))
 		return fd_use_shared(fd);
 	f = (u32)fd < t->size ? t->fd[fd] : NULL;
 	if (unlikely(f && f->mode & FMODE_PATH))

@@ -121,6 +121,7 @@ int waiter_sleep(struct futex_waiter *w, ktime deadline)
 {
 	int err = 0;
 
+	smp_mb();	/* state, set when w was queued, before signals: pairs with kick_task */
 	while (!READ_ONCE(w->woken)) {
 		if (signal_pending(current)) {
 			err = -EINTR;

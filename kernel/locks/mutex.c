@@ -70,6 +70,7 @@ static bool wait_for_owner(struct mutex *m, struct mutex_waiter *w, int state)
 	while (!mutex_held(m)) {
 		WRITE_ONCE(current->state, state);
 		spin_unlock(&m->lock);
+		smp_mb();	/* state before signals: pairs with kick_task */
 		if (wait_interrupted(state))
 			WRITE_ONCE(current->state, TASK_RUNNING);
 		else

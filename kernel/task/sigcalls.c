@@ -126,6 +126,7 @@ long sys_rt_sigsuspend(const sigset __user *set, size_t size)
 	set_blocked(s);
 	while (!signal_pending(current)) {
 		WRITE_ONCE(current->state, TASK_INTERRUPTIBLE);
+		smp_mb();	/* pairs with kick_task */
 		if (!signal_pending(current))
 			schedule();
 		WRITE_ONCE(current->state, TASK_RUNNING);
