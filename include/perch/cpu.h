@@ -17,7 +17,7 @@ struct cpu {
 	union {
 		struct {
 			u32 spin_depth;	/* spinlocks held by this CPU; own CPU only */
-			u32 irq_depth;	/* nesting of interrupt handlers; own CPU only */
+			u32 irq_depth;	/* 1 in an interrupt handler, which none interrupts; own CPU only */
 		};
 		u64 depth;	/* both: 0 where the kernel may sleep */
 	};

@@ -92,7 +92,7 @@ struct vma {
 
 struct mm {
 	refcount users;		/* tasks; the last one tears the areas down */
-	refcount count;		/* users together, plus borrowers of the page table */
+	refcount count;		/* users together, plus who keeps an account in it (perf) */
 	struct mutex lock;	/* areas, brk */
 	spinlock pt_lock;	/* page-table entries */
 	struct pgtable pgt;	/* arch: root and ASID */
@@ -127,11 +127,9 @@ struct mm *mm_create(void);
 struct mm *mm_fork(struct mm *old);
 void mm_get(struct mm *mm);
 void mm_put(struct mm *mm);		/* process context, may sleep */
-void mm_drop(struct mm *mm);		/* drop a reference to count (taken with ref_get); any context */
 struct mm *task_get_mm(struct task *t);	/* another task's mm with a user reference, or NULL */
-/* Borrow the page table only (lazy switching: active_mm). The caller has a reference of either kind.
- * mm_drop: any context, the table must not be loaded on this CPU when it is the last one. */
-static inline void mm_grab(struct mm *mm) { ref_get(&mm->count); }
+/* Drop a reference to count (taken with ref_get), which keeps only the page table and the accounts. Any context; the table
+ * must not be loaded on this CPU when it is the last one. */
 void mm_drop(struct mm *mm);
 /* Bring the hiwater marks up to date: before pages go and before somebody reads the marks. */
 void mm_note_peak(struct mm *mm);

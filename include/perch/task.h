@@ -80,7 +80,6 @@ struct task {
 	struct process *proc;		/* (I) */
 	struct list thread_node;	/* proc->threads (t) */
 	struct mm *mm;			/* NULL for kernel threads (o; others use task_get_mm) */
-	struct mm *active_mm;		/* whose page table is loaded (o) */
 	spinlock alloc_lock;		/* others' view of mm, files, fs */
 	struct files *files;		/* (o; others under alloc_lock) */
 	struct fs_context *fs;		/* (o; others under alloc_lock) */

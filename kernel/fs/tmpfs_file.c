@@ -109,7 +109,7 @@ static ssize_t write_chunk(struct inode *i, struct uio *u, loff pos)
 	struct page *p;
 	int err;
 
-	/* A page that will be overwritten as a whole need not be zeroed; the rare fault does it. */
+	/* Zeroed also if it will be overwritten as a whole: others see it before it is, and the copy may fault. */
 	p = pagecache_get(i, pos >> PAGE_SHIFT, true, true, &err);
 	if (!p)
 		return err;

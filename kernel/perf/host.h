@@ -87,8 +87,8 @@ bool host_timer_armed(const struct host_timer *t);	/* O, same CPU */
 
 /* --- work for later: from where no wake-up is allowed ----------------------------------------- */
 
-/* fn(w) runs once, on this CPU, in interrupt context, as soon as IRQs are on again and no
- * scheduler lock is held. There wake-ups, signals and SIGIO are allowed. */
+/* fn(w) runs once, on this CPU, in interrupt context, at the end of the interrupt that queued it or as soon as IRQs are
+ * on again; no scheduler lock is held then. There wake-ups, signals and SIGIO are allowed. */
 void host_irq_work_init(struct host_irq_work *w, void (*fn)(struct host_irq_work *));
 /* Queue on this CPU. False if it was queued already (then fn has yet to start). O. */
 bool host_irq_work_queue(struct host_irq_work *w);

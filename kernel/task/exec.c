@@ -249,7 +249,7 @@ static void swap_mm(struct exec *x)
 	u64 flags = irq_save();
 
 	spin_lock(&t->alloc_lock);
-	t->mm = t->active_mm = x->mm;
+	t->mm = x->mm;
 	spin_unlock(&t->alloc_lock);
 	x->mm = NULL;
 	arch_mm_switch(t->mm);

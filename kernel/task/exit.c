@@ -138,7 +138,7 @@ static void exit_mm(struct task *t)
 		t->ru.maxrss = max(t->ru.maxrss, mm->hiwater_rss);
 		flags = irq_save();
 		spin_lock(&t->alloc_lock);
-		t->mm = t->active_mm = NULL;
+		t->mm = NULL;
 		spin_unlock(&t->alloc_lock);
 		arch_mm_switch(NULL);
 		irq_restore(flags);

@@ -153,7 +153,6 @@ static int copy_mm(struct fork *f)
 		t->mm = mm;
 		t->altstack = me->altstack;
 	}
-	t->active_mm = t->mm;
 	return 0;
 }
 
