@@ -27,22 +27,22 @@ static const struct file_ops perf_fops;
 /* The core has one kind of file; f->priv is its object. */
 static const struct host_file_ops *core_ops;
 
-/* The core writes to one user range: the first piece of the vector that is not empty. */
+/* Each buffer of a vector is a read of its own, until one is not filled. (A read of one buffer goes the way below.) */
 static ssize_t perf_fop_read(struct file *f, struct uio *u, loff *pos)
 {
+	ssize_t total = 0;
 	long n;
 
 	if (!u->user)
 		return -EINVAL;
-	while (!u->here && u->nr_next)
+	do {
 		uio_next(u);
-	n = core_ops->read(f->priv, u->base, min(u->here, u->left));
-	if (n > 0) {
-		u->base += (size_t)n;
-		u->here -= (size_t)n;
-		u->left -= (size_t)n;
-	}
-	return n;
+		n = core_ops->read(f->priv, u->base, u->here);
+		if (n < 0)
+			return total ? total : n;
+		total += n;
+	} while ((size_t)n == u->here && u->nr_next);
+	return total;
 }
 
 static ssize_t perf_fop_read_user(struct file *f, uaddr buf, size_t n)

@@ -3,6 +3,7 @@
 #include "ptest.h"
 
 #include <pthread.h>
+#include <sys/uio.h>
 
 /* Every read_format of a single event: size and order. */
 TEST("read/layouts", "read.TOTAL_TIME_ENABLED read.TOTAL_TIME_RUNNING read.ID read.LOST", "perf_event_open(2)")
@@ -53,6 +54,29 @@ TEST("read/short_buffer", "read.size", "perf_event_open(2)")
 	EXPECT_ERR(pread(fd, buf, 24, 0), ESPIPE);
 	EXPECT_ERR(lseek(fd, 0, SEEK_SET), ESPIPE);
 	EXPECT_ERR(write(fd, buf, 8), EINVAL);
+}
+
+/* Each buffer of a vector is a read of its own, until one is not filled. */
+TEST("read/vector", "read.size", "readv(2)")
+{
+	int fd = open_with(TASK_CLOCK, RF_TIMES, false, false);
+	u64 w[9];
+	struct iovec v[3] = { { w, 24 }, { w + 3, 24 }, { w + 6, 24 } };
+
+	EXPECT_EQ(readv(fd, v, 3), 72);
+	EXPECT(w[0] <= w[3] && w[3] <= w[6], "%ld %ld %ld", (long)w[0], (long)w[3], (long)w[6]);
+	v[1].iov_len = 16;
+	EXPECT_EQ(readv(fd, v, 3), 24);		/* the second has no room */
+	v[0].iov_len = 32;
+	EXPECT_EQ(readv(fd, v, 3), 24);		/* the first is not filled */
+	v[0].iov_len = 16;
+	EXPECT_ERR(readv(fd, v, 3), ENOSPC);
+	v[0].iov_len = 0;
+	v[1].iov_len = 24;
+	EXPECT_ERR(readv(fd, v, 2), ENOSPC);
+	v[0].iov_len = 24;
+	v[1].iov_base = (void *)8;
+	EXPECT_EQ(readv(fd, v, 2), 24);
 }
 
 /* A pinned event that finds no counter: end of file. */
