@@ -90,7 +90,7 @@ test-soak: setup
 	$(Q)$(MAKE) DEBUG=1 BUILD=$(BUILD)/debug kernel
 	$(Q)scripts/test-all soak
 
-# Perch beside Linux: two tables, build/bench.json and build/bench.svg. RUNS=N: boots for the second table.
+# Perch beside Linux: two tables, build/bench.json and build/bench.svg. RUNS=N: boots of each kernel.
 bench: setup
 	$(Q)$(MAKE) $(BUILD)/Image $(BUILD)/initramfs.cpio
 	$(Q)scripts/bench $(if $(RUNS),--runs $(RUNS))
