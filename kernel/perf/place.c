@@ -7,7 +7,8 @@
  * fit it becomes ERROR. Flexible groups take what is left, in the order of the queue, and a queue
  * stops at the first group that does not fit: nobody overtakes it, so it cannot starve behind small
  * ones (rotation brings it to the head, where it meets an empty PMU). Only a group that could not
- * even run if all flexible ones were gone is passed over: waiting for it would help nobody.
+ * even run if all flexible ones were gone is passed over: waiting for it would help nobody. If what is free is of
+ * the wrong kind for the next one, somebody who runs may move there and leave it the right kind.
  *
  * Choosing counters is pure. One routine answers three questions with different masks of free
  * counters: all (does it fit at all; asked at open), the unused ones (does it fit now), and those
@@ -20,9 +21,6 @@
  * PLACE_SKIPS + 1 that are not.
  */
 #include "core.h"
-
-
-typedef bool (*member_filter)(const struct perf_event *e);
 
 static bool wants_counter(const struct perf_event *e)
 {
@@ -50,15 +48,15 @@ static inline bool choose_one(const struct perf_event *e, u64 *free, s16 *counte
 	return true;
 }
 
-/* Would all members that the filter names fit into free? Pure. */
-static bool fits(struct perf_event *leader, u64 free, member_filter filter)
+/* Would all members fit into *free? Takes out what they would have. Pure. */
+static bool fits(struct perf_event *leader, u64 *free)
 {
 	struct perf_event *e;
 	s16 counter;
 	u64 taken;
 
 	for_each_member(e, leader)
-		if (filter(e) && !choose_one(e, &free, &counter, &taken))
+		if (wants_counter(e) && !choose_one(e, free, &counter, &taken))
 			return false;
 	return true;
 }
@@ -253,11 +251,38 @@ static void place_pinned(struct perf_cpu_pmu *pp, struct perf_ctx *ctx)
 /* Could g run if every flexible group were off? */
 bool group_satisfiable(const struct perf_cpu_pmu *pp, struct perf_event *g)
 {
+	u64 free;
+
 	if (pp->seats->exclusive && pp->seats->exclusive->attr.pinned)
 		return false;
 	if (g->attr.exclusive && pp->seats->pinned)
 		return false;
-	return fits(g, pp->pmu->counters & ~pp->seats->pinned, wants_counter);
+	free = pp->pmu->counters & ~pp->seats->pinned;
+	return fits(g, &free);
+}
+
+/* Could p take what is free, if g had p's? Only one that is alone moves, for more than one could need more than one. */
+static bool could_move(const struct perf_cpu_pmu *pp, struct perf_event *p, struct perf_event *g)
+{
+	u64 free = (pp->pmu->counters & ~pp->seats->used) | p->hw.taken;
+
+	return is_alone(p) && !p->attr.pinned && fits(g, &free) && fits(p, &free);
+}
+
+/* What is free is not of the kind that g needs: let somebody who can do with it move over. */
+static bool place_by_move(struct perf_cpu_pmu *pp, struct perf_event *g)
+{
+	struct perf_event *p;
+
+	if (pp->seats->used == pp->pmu->counters || pp->seats->exclusive || g->attr.exclusive)
+		return false;
+	list_for_each(p, &pp->seats->active, group.active) {
+		if (!could_move(pp, p, g))
+			continue;
+		group_off(pp, p);
+		return group_place(pp, g) && group_place(pp, p);
+	}
+	return false;
 }
 
 /* The next group of the walk: of a or b, the one with the smaller order; moves that one on. */
@@ -284,7 +309,7 @@ void place_flexible(struct perf_cpu_pmu *pp, struct perf_ctx *a, struct perf_ctx
 	if (b)
 		b->unmet[i] = false;
 	while ((g = pick(&ga, &gb))) {
-		if (g->group.placed || group_place(pp, g))
+		if (g->group.placed || group_place(pp, g) || place_by_move(pp, g))
 			continue;
 		if (!group_satisfiable(pp, g) && ++skipped <= PLACE_SKIPS)
 			continue;

@@ -10,7 +10,7 @@
  *
  * Whoever ran and is not at the head runs on, having come before those that wait. So only the head leaves, and if
  * the next in the queue use up what it had, that is all. Else all flexible groups leave and are placed again:
- * counters differ, and a free one may be of use only if somebody else moves to it. The same if the head is not
+ * counters differ, and a free one may be of use only if several others move. The same if the head is not
  * on the counters: a task that comes finds them with the CPU's groups, which may be younger than its own.
  *
  * Two things start a turn. A timer of the CPU, armed when something did not fit, which stops by

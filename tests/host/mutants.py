@@ -52,6 +52,8 @@ M = [
  ("impossible-takes-a-turn", "rotate.c", "could = head->group.placed || group_satisfiable(pp, head);", "could = true;"),
  ("rotate-always", "rotate.c", "\tif (!unmet(pp))\n\t\treturn;", "\tif (!unmet(pp)) { rotate_want(pp); return; }"),
  ("no-own-clock-rotation", "rotate.c", "return ctx->unmet[i] && ctx->time", "return false && ctx->time"),
+ ("nobody-moves-over", "place.c", " || place_by_move(pp, g))", ")"),
+ ("moves-without-a-place", "place.c", " && fits(g, &free) && fits(p, &free);", " && fits(g, &free);"),
  ("nobody-moves-in-a-turn", "rotate.c", "\t\tif (pp->seats->used == pp->pmu->counters)\n\t\t\treturn;", "\t\treturn;"),
  ("cpu-first-in-turns", "rotate.c", "\tplace_flexible(pp, task ? task : cpu, task && cpu_takes_part(pp) ? cpu : NULL);",
   "\tplace_flexible(pp, cpu, NULL);\n\tif (task)\n\t\tplace_flexible(pp, task, NULL);"),

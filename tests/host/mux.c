@@ -205,8 +205,28 @@ TEST(pinned_runs_always)	/* 100 %, whatever takes turns around it */
 	sim_end();
 }
 
-/* What leaves the cycle counter is of no use to the next event, but somebody else can move there. */
-TEST(others_move_in_a_turn)
+/* What leaves the cycle counter is of no use to the next event, but somebody else can move there: one that is alone by
+ * itself, else all are placed again. */
+static void move_in_a_turn(bool alone)
+{
+	int first, second, last;
+
+	begin(32);
+	first = self(raw(CYC));
+	second = self(raw(CYC));
+	for (int i = 0; i < 5; i++)
+		i || alone ? self(raw(0x100)) : member(raw(0x100), second);
+	last = self(raw(0x101));
+	sim_advance(5 * MS);
+	CHECK_EQ(get(first).run, 4 * MS);
+	CHECK_EQ(get(second).run, 5 * MS);
+	CHECK_EQ(get(last).run, MS);
+	sim_end();
+}
+TEST(others_move_in_a_turn) { move_in_a_turn(true); move_in_a_turn(false); }
+
+/* The same when the first one goes for good: the last one does not wait for a turn. */
+TEST(one_moves_at_once)
 {
 	int first, second, last;
 
@@ -216,9 +236,11 @@ TEST(others_move_in_a_turn)
 	for (int i = 0; i < 5; i++)
 		self(raw(0x100));
 	last = self(raw(0x101));
-	sim_advance(5 * MS);
-	CHECK_EQ(get(first).run, 4 * MS);
-	CHECK_EQ(get(second).run, 5 * MS);
+	sim_advance(MS);
+	sim_close(first);
+	sim_advance(MS);
+	CHECK_EQ(get(second).v, 2 * MS);
+	CHECK_EQ(get(second).run, 2 * MS);
 	CHECK_EQ(get(last).run, MS);
 	sim_end();
 }
