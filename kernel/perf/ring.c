@@ -193,13 +193,14 @@ struct ring_at ring_put_user(struct ring_at a, u64 addr, u32 n, u32 *got)
 	bool readable = true;
 
 	for (*got = 0; n;) {
-		u32 chunk = in_page(a, n), done;
+		u32 chunk = in_page(a, n);
 
-		done = readable ? (u32)host_copy_from_user_nofault(a.at, addr + *got, chunk) : 0;
-		if (done < chunk)
-			__builtin_memset((char *)a.at + done, 0, chunk - done);
-		readable = done == chunk;
-		*got += done;
+		if (readable) {
+			u32 done = (u32)host_copy_from_user_nofault(a.at, addr + *got, chunk);
+
+			readable = done == chunk;
+			*got += done;
+		}
 		n -= chunk;
 		a = advance(a, chunk);
 	}

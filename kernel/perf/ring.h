@@ -102,7 +102,7 @@ static inline u64 ring_header_word(u32 type, u16 misc, u32 size)
 }
 struct ring_at ring_words(struct ring_at a, const u64 *from, u32 n);
 /* Copy n bytes (a multiple of 8) of user memory at addr. *got: bytes before the first that cannot be
- * read; the rest is zeroed. */
+ * read; for the rest the ring keeps what it had, its reader's old records (as on Linux). */
 struct ring_at ring_put_user(struct ring_at a, u64 addr, u32 n, u32 *got);
 
 /* The same for a record in the making. */
