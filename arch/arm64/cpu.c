@@ -9,7 +9,6 @@
 
 #include "arch.h"
 
-#define CPACR_FPEN	(3UL << 20)	/* FP and SIMD at EL0 and EL1; SVE and SME trap */
 #define CNTKCTL_EL0VCTEN (1UL << 1)	/* EL0 reads CNTVCT and CNTFRQ */
 #define CNTKCTL_EVNTEN	(1UL << 2)
 #define CNTKCTL_EVNTI	4
@@ -35,7 +34,6 @@ void cpu_init_local(void)
 	ident[id].midr = read_sysreg(midr_el1);
 	ident[id].revidr = read_sysreg(revidr_el1);
 	cpu_has_pan = read_sysreg(id_aa64mmfr1_el1) >> 20 & 15;
-	write_sysreg(CPACR_FPEN, cpacr_el1);
 	write_sysreg(CNTKCTL_EL0VCTEN | event_stream_bits(), cntkctl_el1);
 	write_sysreg(0, mdscr_el1);
 	write_sysreg(0, oslar_el1);	/* locked at reset, and then no debug exception is taken */

@@ -5,6 +5,7 @@
  * is in uaccess.S: the page is filled in if the context may sleep, and otherwise, or if that fails,
  * execution goes on at the entry's fixup.
  */
+#include <asm/extable.h>
 #include <asm/ptrace.h>
 #include <perch/atomic.h>
 #include <perch/cpu.h>
@@ -18,10 +19,8 @@
 #include "esr.h"
 
 struct ex_entry {
-	s32 insn, fixup;	/* relative to themselves */
-	u32 flags;
+	s32 insn, fixup;	/* relative to themselves; fixup with the flag in its lowest bit */
 };
-#define EX_NOFAULT 1
 
 extern const struct ex_entry __start_ex_table[], __stop_ex_table[];
 
@@ -30,28 +29,27 @@ static u64 entry_insn(const struct ex_entry *e)
 	return (u64)&e->insn + (s64)e->insn;
 }
 
-/* The table is in one file in the order of its code: sorted without sorting. Checked once. */
+/* The linker puts the table and the code in the same order: sorted without sorting. Checked once. */
 void extable_init(void)
 {
 	for (const struct ex_entry *e = __start_ex_table + 1; e < __stop_ex_table; e++)
 		ASSERT(entry_insn(e - 1) < entry_insn(e));
 }
 
+static u64 entry_fixup(const struct ex_entry *e)
+{
+	return (u64)&e->fixup + (s64)(e->fixup & ~EX_NOFAULT);
+}
+
+/* The last one that is not behind pc. */
 static const struct ex_entry *find_entry(u64 pc)
 {
-	const struct ex_entry *lo = __start_ex_table, *hi = __stop_ex_table;
+	const struct ex_entry *e = __start_ex_table;
 
-	while (lo < hi) {
-		const struct ex_entry *mid = lo + (hi - lo) / 2;
-
-		if (entry_insn(mid) == pc)
-			return mid;
-		if (entry_insn(mid) < pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
+	for (size_t n = (size_t)(__stop_ex_table - e); n > 1; n -= n / 2)
+		if (entry_insn(e + n / 2) <= pc)
+			e += n / 2;
+	return entry_insn(e) == pc ? e : NULL;
 }
 
 /* What FAR holds of a user address may carry a tag in its top byte. */
@@ -129,7 +127,7 @@ void user_abort(struct pt_regs *regs, u64 esr, u64 far)
 /* May this context sleep for a page? The interrupted code had IRQs on and holds nothing. */
 static bool may_fault_in(const struct pt_regs *regs, const struct ex_entry *e)
 {
-	return !(e->flags & EX_NOFAULT) && !(regs->pstate & PSR_I) && !in_irq() &&
+	return !(e->fixup & EX_NOFAULT) && !(regs->pstate & PSR_I) && !in_irq() &&
 	       !this_cpu()->spin_depth && current && current->mm;
 }
 
@@ -152,7 +150,7 @@ void kernel_abort(struct pt_regs *regs, u64 esr, u64 far)
 			   (unsigned long long)far, (unsigned long long)esr);
 	if (classify(esr) == FC_MM && far < USER_MAX && may_fault_in(regs, e) && fault_in(esr, far))
 		return;
-	regs->pc = (u64)&e->fixup + (s64)e->fixup;
+	regs->pc = entry_fixup(e);
 }
 
 /* Would EL0 be allowed to write here now? Asks the MMU (AT S1E0W) without a fault. */

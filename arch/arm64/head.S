@@ -238,6 +238,8 @@ enable_mmu:
 	msr	ttbr0_el1, x0
 	msr	ttbr1_el1, x1
 	isb
+	mov	x0, #CPACR_FPEN
+	msr	cpacr_el1, x0
 	ldr	x0, =SCTLR_ON
 	mrs	x2, id_aa64mmfr1_el1
 	ubfx	x2, x2, #20, #4			/* PAN: let exceptions set it */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memcpy and memset with general registers only: blocks of 64 bytes, then what is left by the bits of its
- * length. Accesses need not be aligned in normal memory, which is all that these are called for. The C
- * library's versions for this case are loops of bytes and words.
+ * memcpy and memset with general registers: blocks of 64 bytes, then what is left by the bits of its
+ * length; what is large is copied by bulk.S. Accesses need not be aligned in normal memory, which is all that
+ * these are called for. The C library's versions for this case are loops of bytes and words.
  *
  * Zeros: DC ZVA clears a block of a cache at once. It is used for 256 bytes or more, and only where the
  * block has 64 bytes (DCZID_EL0 is 4: allowed, and 4 << 2^4), as on every CPU that we know.
  */
+#include <asm/bulk.h>
+
 	.text
 
 /* void *memcpy(void *dst, const void *src, size_t n) */
@@ -16,6 +18,8 @@ memcpy:
 	mov	x3, x0
 	subs	x2, x2, #64
 	b.lo	2f
+	cmp	x2, #BULK_MIN - 64
+	b.hs	9f
 1:	ldp	x6, x7, [x1, #16]
 	ldp	x8, x9, [x1, #32]
 	ldp	x10, x11, [x1, #48]
@@ -49,6 +53,14 @@ memcpy:
 	ldrb	w4, [x1]
 	strb	w4, [x3]
 8:	ret
+9:	add	x2, x2, #64
+	mov	x16, x30
+	mov	x17, x0
+	bl	bulk_copy
+	mov	x30, x16
+	mov	x3, x0
+	mov	x0, x17
+	b	2b
 	.size	memcpy, . - memcpy
 
 /* void *memset(void *dst, int byte, size_t n) */

@@ -2,10 +2,10 @@
 /*
  * A task's machine state: how it is born, switched and leaves for user mode.
  *
- * FP/SIMD registers belong to user mode alone. They are saved at each switch away from a user task
- * and loaded at each switch to one, except when this CPU still holds them: fp_owner[cpu] names the
- * task whose state the registers of that CPU are, thread.fp_cpu the CPU that a task's state was
- * last loaded on. Both must agree. Kernel threads have no such state, so user -> idle -> same user
+ * FP/SIMD registers belong to user mode alone (bulk.S gives back what it borrows, and never sleeps).
+ * They are saved at each switch away from a user task and loaded at each switch to one, except when
+ * this CPU still holds them: fp_owner[cpu] names the task whose state the registers of that CPU are,
+ * thread.fp_cpu the CPU that a task's state was last loaded on. Both must agree. Kernel threads have no such state, so user -> idle -> same user
  * task loads nothing.
  */
 #include <asm/offsets.h>

@@ -2,24 +2,17 @@
 /*
  * User memory, by unprivileged loads and stores (LDTR, STTR): the hardware checks them as EL0 would
  * be checked, so a kernel address or a read-only page faults whatever the range check said, and PAN
- * can stay on. Only cmpxchg_user32 needs privileged exclusives and opens PAN around them; and what samples read
- * of user memory with interrupts off, stacks and frames, is loaded by pairs.
+ * can stay on. There are none for exclusives (cmpxchg_user32) and pairs: what is large (bulk.S) and what samples read
+ * with interrupts off, stacks and frames, is copied with PAN open.
  *
  * An instruction that may fault has an entry in __ex_table (fault.c). The wide copies' entries lead
  * to the byte loop at the point where they started; the byte loop's entries lead to the end. So the
  * result counts exactly the bytes that were not copied. The _nofault copies of the code differ in the
  * entry's flag: the page is not faulted in, the entry is taken at once.
  */
+#include <asm/bulk.h>
+#include <asm/extable.h>
 #include <asm/offsets.h>
-
-#define EX_NOFAULT 1
-
-.macro	user flag, to, insn:vararg
-9999:	\insn
-	.pushsection __ex_table, "a"
-	.long	9999b - ., \to - ., \flag
-	.popsection
-.endm
 
 /* Refuse unless [p, p + n) is below 1 << 48. */
 .macro	check_range p, n
@@ -76,6 +69,37 @@
 1:
 .endm
 
+/*
+ * Privileged accesses to user memory, two registers at a time. All that is valid below 1 << 48 is readable by EL0, and
+ * what is not read-only is writable (pgtable.c: PTE_USER, and PROT_NONE is not valid), so after the check of the range
+ * they see what LDTR and STTR would see. PAN, where there is one, is off for their sake; w17 says whether.
+ */
+.macro	open_user
+	adrp	x17, cpu_has_pan
+	ldrb	w17, [x17, #:lo12:cpu_has_pan]
+	cbz	w17, 9998f
+	.inst	0xd500409f		/* msr pan, #0 */
+9998:
+.endm
+.macro	close_user
+	cbz	w17, 9998f
+	.inst	0xd500419f		/* msr pan, #1 */
+9998:
+.endm
+
+/* As much as x2 says by large blocks: bulk.S. Uses x3, x4, x16, x17. */
+.macro	copy_bulk from
+	open_user
+	mov	x16, x30
+	.if	\from
+	bl	bulk_from_user
+	.else
+	bl	bulk_to_user
+	.endif
+	mov	x30, x16
+	close_user
+.endm
+
 /* size_t name(void *dst, const void *src, size_t n). from 1: src is the user address, 0: dst is. */
 .macro	copy_function name, flag, from
 	.globl	\name
@@ -88,13 +112,15 @@
 	.endif
 	subs	x2, x2, #64
 	b.lo	2f
-1:	.irp	off, 0, 16, 32, 48
+	cmp	x2, #BULK_MIN - 64
+	b.hs	7f
+6:	.irp	off, 0, 16, 32, 48
 	copy_pair \flag, \from, 86f, \off
 	.endr
 	add	x0, x0, #64
 	add	x1, x1, #64
 	subs	x2, x2, #64
-	b.hs	1b
+	b.hs	6b
 2:	copy_part \flag, \from, 5
 	copy_part \flag, \from, 4
 	copy_part \flag, \from, 3, x3
@@ -105,6 +131,11 @@
 	copy_part \flag, \from, 0, w3, b
 3:	mov	x0, #0
 	ret
+7:	add	x2, x2, #64
+	copy_bulk \from
+	subs	x2, x2, #64
+	b.hs	6b			/* it met a page that is not there: so on as if it were small */
+	b	2b
 86:	add	x2, x2, #64
 	b	4f
 	.irp	bit, 5, 4, 3, 2, 1, 0
@@ -128,24 +159,6 @@
 	copy_function copy_to_user_nofault, EX_NOFAULT, 0
 
 /*
- * Privileged loads of user memory, two registers at a time: for what is copied by the page with interrupts off. All
- * that is valid below 1 << 48 is readable by EL0 (pgtable.c: PTE_USER, and PROT_NONE is not valid), so after the check
- * of the range they see what LDTR would see. PAN, where there is one, is off for their sake; w17 says whether.
- */
-.macro	open_user
-	adrp	x17, cpu_has_pan
-	ldrb	w17, [x17, #:lo12:cpu_has_pan]
-	cbz	w17, 9998f
-	.inst	0xd500409f		/* msr pan, #0 */
-9998:
-.endm
-.macro	close_user
-	cbz	w17, 9998f
-	.inst	0xd500419f		/* msr pan, #1 */
-9998:
-.endm
-
-/*
  * size_t copy_from_user_nofault(void *dst, const void *src, size_t n): as copy_from_user, but an address that
  * does not answer ends it. Each block is loaded before it is stored, and the last of its loads moves x1, if it does not
  * fault; so on a fault all before x1 is copied. What there is behind it is in x1's page, if another one does not answer:
@@ -167,16 +180,20 @@
 	.type	copy_from_user_nofault, %function
 copy_from_user_nofault:
 	check_range x1, x2
-	open_user
 	add	x12, x1, x2			/* the end */
-	lsr	x11, x2, #7			/* blocks of 128 bytes; behind them, a part for each bit of x2 below */
-	cbz	x11, 2f
-1:	copy_64
-	copy_64
+	open_user
+	cmp	x2, #BULK_MIN
+	b.lo	1f
+	mov	x16, x30
+	bl	bulk_from_user
+	mov	x30, x16
+	cbz	x3, 3f
+	b	80f
+1:	lsr	x11, x2, #6			/* blocks; behind them, a part for each bit of x2 below */
+	cbz	x11, 3f
+2:	copy_64
 	subs	x11, x11, #1
-	b.ne	1b
-2:	tbz	x2, #6, 3f
-	copy_64
+	b.ne	2b
 3:	tbz	x2, #5, 4f
 	user	EX_NOFAULT, 80f, ldp x5, x6, [x1, #16]
 	user	EX_NOFAULT, 80f, ldp x3, x4, [x1], #32

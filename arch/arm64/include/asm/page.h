@@ -3,6 +3,7 @@
 #ifndef ASM_PAGE_H
 #define ASM_PAGE_H
 
+#include <asm/bulk.h>
 #include <asm/cpu.h>
 #include <perch/types.h>
 #include <string.h>
@@ -23,17 +24,7 @@ static inline void clear_page(void *page)
 
 static inline void copy_page(void *dst, const void *src)
 {
-	char *d = dst, *end = d + PAGE_SIZE;
-	const char *s = src;
-	u64 a, b, c, e;
-
-	for (; d < end; d += 256, s += 256)
-		__asm__ volatile(".set at, 0\n\t.rept 8\n\t"
-				 "ldp %0, %1, [%4, #at]\n\tldp %2, %3, [%4, #at + 16]\n\t"
-				 "stp %0, %1, [%5, #at]\n\tstp %2, %3, [%5, #at + 16]\n\t"
-				 ".set at, at + 32\n\t.endr"
-				 : "=&r"(a), "=&r"(b), "=&r"(c), "=&r"(e)
-				 : "r"(s), "r"(d) : "memory");
+	bulk_copy(dst, src, PAGE_SIZE);
 }
 
 #endif

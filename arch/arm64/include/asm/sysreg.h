@@ -28,6 +28,8 @@
 #define HDFGWTR_EL2	S3_4_C3_C1_5
 #define AMUSERENR_EL0	S3_3_C13_C2_3
 
+#define CPACR_FPEN	(3 << 20)	/* FP and SIMD at EL0 and EL1; SVE and SME trap */
+
 /* SCTLR_EL1: the bits that are RES1 on ARMv8.0; PAN-less CPUs want SPAN (23) set. */
 #define SCTLR_RES1	0x30d00800
 #define SCTLR_M		(1 << 0)
