@@ -186,6 +186,7 @@ void perf_task_free(struct task *t)
 		return;
 	ASSERT_PERF(!pt->ctx && list_empty(&pt->owned));
 	*host_task_slot(t) = NULL;
+	host_free(pt->spare);	/* its fork failed after somebody had closed the events that it was to inherit */
 	STAT_DEC(tasks);
 	host_free(pt);
 }

@@ -83,6 +83,23 @@ TEST(fork_vs_close)	/* H3: no copy survives its root */
 	}
 }
 
+TEST(close_vs_fork_undone)	/* H3, H27: a fork fails late, when its events are closed already */
+{
+	struct perf_event_attr a = raw(CYC);
+	struct task *c;
+	int fd;
+
+	begin(32);
+	a.inherit = 1;
+	fd = self(a);
+	c = sim_fork(false);
+	CHECK(c);
+	sim_close(fd);
+	perf_fork_undo(c);
+	host_task_put(c);
+	sim_end();
+}
+
 TEST(remote_vs_migration)	/* H4, H23: the target moves before every IPI arrives */
 {
 	struct task *t = begin(32), *v = sim_task();
