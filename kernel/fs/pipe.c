@@ -244,7 +244,8 @@ static long wait_room(struct pipe *p)
 	return err;
 }
 
-static ssize_t write_locked(struct pipe *p, struct file *f, struct uio *u)
+/* *was_empty: set if readers may sleep for what comes now. */
+static ssize_t write_locked(struct pipe *p, struct file *f, struct uio *u, bool *was_empty)
 {
 	ssize_t total = 0, n = 0;
 
@@ -260,6 +261,7 @@ static ssize_t write_locked(struct pipe *p, struct file *f, struct uio *u)
 			n = -EAGAIN;
 		} else {
 			n = wait_room(p);
+			*was_empty |= is_empty(p);
 		}
 		if (n < 0)
 			break;
@@ -280,7 +282,7 @@ ssize_t pipe_write(struct file *f, struct uio *u, loff *pos)
 		return 0;
 	mutex_lock(&p->lock);
 	was_empty = is_empty(p);
-	ret = write_locked(p, f, u);
+	ret = write_locked(p, f, u, &was_empty);
 	mutex_unlock(&p->lock);
 	if (ret > 0 && (was_empty || p->polled))
 		wake_up_poll(&p->rd, POLLIN | POLLRDNORM);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -512,6 +513,32 @@ CHECK(splice_among_readers)
 		reap("first", a);
 		reap("reader", b);
 	}
+}
+
+/* On the CPU of the test, and only when that sleeps. */
+static void write_behind(int *p, int *q)
+{
+	sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){ 0 });
+	write_page(p, q);
+}
+
+/* The reader has taken all and sleeps again when a writer that waited for room goes on. */
+CHECK(pipe_reader_waits_again)
+{
+	cpu_set_t one;
+	int p[2];
+	pid_t a;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	need("one CPU", sched_setaffinity(0, sizeof(one), &one));
+	need("pipe", pipe(p));
+	val("fill", write(p[1], bytes, 65536));
+	a = waiter(write_behind, p, p);
+	val("read", read(p[0], bytes, 65536));
+	alarm(5);
+	val("read", read(p[0], bytes, 65536));
+	reap("writer", a);
 }
 
 CHECK(splice_among_writers)
