@@ -41,6 +41,7 @@ struct epoll {
 	struct waitq wq;		/* epoll_wait sleeps here */
 	struct waitq poll_wq;		/* those who poll the instance itself */
 	struct list ready;		/* of item.ready; lock */
+	bool taken;			/* what was there is being looked at; lock */
 	struct list items[BUCKETS];	/* of item.hash; epoll_mutex and mtx to change */
 };
 
@@ -302,6 +303,7 @@ static void take_ready(struct epoll *ep, struct list *to)
 
 	list_init(to);
 	list_splice_tail(&ep->ready, to);
+	ep->taken = true;
 	spin_unlock_irqrestore(&ep->lock, flags);
 }
 
@@ -312,7 +314,18 @@ static void give_back(struct epoll *ep, struct list *rest)
 
 	list_splice_tail(&ep->ready, rest);
 	list_splice_tail(rest, &ep->ready);
+	ep->taken = false;
 	spin_unlock_irqrestore(&ep->lock, flags);
+}
+
+/* False: nothing is ready. While somebody else looks, ask him, by mtx: what he finds ready may stay so. */
+static bool maybe_ready(struct epoll *ep)
+{
+	u64 flags = spin_lock_irqsave(&ep->lock);
+	bool yes = ep->taken || !list_empty(&ep->ready);
+
+	spin_unlock_irqrestore(&ep->lock, flags);
+	return yes;
 }
 
 static int harvest(struct epoll *ep, struct epoll_event_abi *out, int max)
@@ -514,7 +527,7 @@ long sys_epoll_ctl(int epfd, int op, int fd, const struct epoll_event_abi __user
 
 static long wait_ready(struct epoll *ep, ktime deadline)
 {
-	long err = wait_event_interruptible_until(&ep->wq, !list_empty(&ep->ready), deadline);
+	long err = wait_event_interruptible_until(&ep->wq, maybe_ready(ep), deadline);
 
 	return err == -ERESTARTSYS ? -EINTR : err;
 }
@@ -522,13 +535,13 @@ static long wait_ready(struct epoll *ep, ktime deadline)
 static long collect(struct epoll *ep, struct epoll_event_abi *out, int max, ktime deadline)
 {
 	for (;;) {
-		long n = list_empty(&ep->ready) ? 0 : harvest(ep, out, max), err;
+		long n = maybe_ready(ep) ? harvest(ep, out, max) : 0, err;
 
 		if (n || !deadline)
 			return n;
 		err = wait_ready(ep, deadline);
 		if (err == -ETIMEDOUT)
-			return list_empty(&ep->ready) ? 0 : harvest(ep, out, max);
+			return maybe_ready(ep) ? harvest(ep, out, max) : 0;
 		if (err)
 			return err;
 	}
