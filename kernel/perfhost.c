@@ -195,9 +195,9 @@ void host_sigtrap(u64 addr, u32 type, u64 data)
 	send_signal_task(current, SIGTRAP, &info);
 }
 
-const struct pt_regs *host_irq_regs(void)
+const struct pt_regs *host_timer_regs(void)
 {
-	return irq_regs();
+	return timer_regs();
 }
 
 struct pt_regs *host_task_user_regs(struct task *t)

@@ -24,8 +24,8 @@
 struct gic_ops {
 	bool (*init)(void);	/* false: not in the device tree */
 	void (*init_cpu)(void);
-	u32 (*ack)(void);
-	void (*eoi)(u32 ack);
+	u64 (*ack)(void);
+	void (*eoi)(u64 ack);
 	void (*enable)(u32 intid);
 	void (*disable)(u32 intid);
 	void (*route)(u32 intid, u32 cpu);
@@ -39,15 +39,15 @@ extern struct gic_ops gicv2_ops, gicv3_ops;
 #define get_reg(r) read_sysreg(r)
 #define set_reg(v, r) write_sysreg(v, r)
 
-static inline u32 gicv3_ack(void)
+static inline u64 gicv3_ack(void)
 {
-	u32 ack = (u32)get_reg(ICC_IAR1);
+	u64 ack = get_reg(ICC_IAR1);
 
 	dsb(sy);	/* what the sender of an SGI stored before is visible to us from here on */
 	return ack;
 }
 
-static inline void gicv3_eoi(u32 ack)
+static inline void gicv3_eoi(u64 ack)
 {
 	set_reg(ack, ICC_EOIR1);
 	isb();

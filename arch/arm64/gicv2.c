@@ -91,7 +91,7 @@ static void v2_init_cpu(void)
 	mmio_write(cpuif, GICC_CTLR, (mmio_read(cpuif, GICC_CTLR) & GICC_CTLR_BYPASS) | 1);
 }
 
-static u32 v2_ack(void)
+static u64 v2_ack(void)
 {
 	u32 ack;
 
@@ -101,10 +101,10 @@ static u32 v2_ack(void)
 	return ack;
 }
 
-static void v2_eoi(u32 ack)
+static void v2_eoi(u64 ack)
 {
 	dmb(oshst);	/* the handler has quietened its device */
-	mmio_write(cpuif, GICC_EOIR, ack);
+	mmio_write(cpuif, GICC_EOIR, (u32)ack);
 }
 
 static void v2_enable(u32 intid)

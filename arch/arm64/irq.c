@@ -23,7 +23,7 @@
 #include "arch.h"
 #include "gic.h"
 
-#define NR_INTIDS	1020
+#define NR_INTIDS	1024	/* with those that are none, and have no line */
 
 struct irq_line {
 	u32 intid;		/* immutable */
@@ -132,11 +132,6 @@ bool irq_describe(u32 index, u32 *intid, const char **name, u64 counts[NR_CPUS])
 	return true;
 }
 
-struct pt_regs *irq_regs(void)
-{
-	return this_cpu()->irq_regs;
-}
-
 /* --- interrupts between CPUs ------------------------------------------------------------- */
 
 void arch_send_ipi(u32 cpu, int kind)
@@ -173,50 +168,71 @@ static void handle_ipi(u32 kind)
 
 /* --- the way in -------------------------------------------------------------------------- */
 
-static inline u32 gic_ack(void)
+typedef u64 gic_ack_fn(void);
+typedef void gic_eoi_fn(u64 ack);
+
+static inline u32 enter(struct cpu *c)
 {
-	return likely(sysreg_gic) ? gicv3_ack() : gic->ack();
-}
+	u32 held = lockcheck_irq_enter();
 
-static inline void gic_eoi(u32 ack)
-{
-	if (likely(sysreg_gic))
-		gicv3_eoi(ack);
-	else
-		gic->eoi(ack);
-}
-
-static inline void handle_line(struct cpu *c, u32 intid, struct pt_regs *regs)
-{
-	struct irq_line *l = load_acquire(&lines[intid]);
-
-	if (WARN_ONCE(!l, "interrupt %u without a handler\n", intid))
-		return;
-	l->counts[c->id]++;
-	l->fn(intid, regs, l->arg);
-}
-
-void irq_dispatch(struct pt_regs *regs)
-{
-	struct cpu *c = this_cpu();
-	u32 ack = gic_ack(), intid = ack & 0x3ff, held;
-
-	if (unlikely(intid >= GIC_SPURIOUS))
-		return;
-	held = lockcheck_irq_enter();
-	c->irq_regs = regs;
 	c->irq_depth = 1;
-	if (unlikely(intid < 16)) {
-		c->ipi_count++;
-		gic_eoi(ack);		/* first: a stopped CPU does not come back */
-		handle_ipi(intid);
-	} else {
-		handle_line(c, intid, regs);
-		gic_eoi(ack);
-	}
+	return held;
+}
+
+static inline void leave(struct cpu *c, u32 held)
+{
 	if (unlikely(c->irq_work))
 		irq_work_run();
 	c->irq_depth = 0;
-	c->irq_regs = NULL;
 	lockcheck_irq_exit(held);
+}
+
+/* Of another CPU, or of nobody that we know. */
+static noinline void handle_other(struct cpu *c, u64 ack, gic_eoi_fn *eoi)
+{
+	u32 intid = (u32)ack & 0x3ff, held;
+
+	if (unlikely(intid >= GIC_SPURIOUS))
+		return;
+	held = enter(c);
+	eoi(ack);		/* first: a stopped CPU does not come back */
+	if (intid < 16) {
+		c->ipi_count++;
+		handle_ipi(intid);
+	} else {
+		WARN_ONCE(true, "interrupt %u without a handler\n", intid);
+	}
+	leave(c, held);
+}
+
+static inline __attribute__((always_inline)) void handle(struct pt_regs *regs, gic_ack_fn *take, gic_eoi_fn *eoi)
+{
+	struct cpu *c = this_cpu();
+	u64 ack = take();
+	struct irq_line *l = READ_ONCE(lines[ack & (NR_INTIDS - 1)]);	/* enabled after it was set */
+	u32 held;
+
+	if (unlikely(!l)) {
+		handle_other(c, ack, eoi);
+		return;
+	}
+	held = enter(c);
+	l->counts[c->id]++;
+	l->fn(l->intid, regs, l->arg);
+	eoi(ack);
+	leave(c, held);
+}
+
+static noinline void dispatch_gicv2(struct pt_regs *regs)
+{
+	handle(regs, gic->ack, gic->eoi);
+}
+
+/* For GICv3 the two ends are a few instructions, and inline. */
+void irq_dispatch(struct pt_regs *regs)
+{
+	if (likely(sysreg_gic))
+		handle(regs, gicv3_ack, gicv3_eoi);
+	else
+		dispatch_gicv2(regs);
 }

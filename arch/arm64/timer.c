@@ -7,6 +7,7 @@
 #include <asm/counter.h>
 #include <asm/cpu.h>
 #include <asm/dt.h>
+#include <perch/cpu.h>
 #include <perch/irq.h>
 #include <perch/printk.h>
 #include <perch/time.h>
@@ -46,7 +47,16 @@ void arch_timer_program(ktime expires)
 
 static void timer_irq(u32 id, struct pt_regs *regs, void *arg)
 {
+	struct cpu *c = this_cpu();
+
+	c->timer_regs = regs;
 	timer_interrupt();
+	c->timer_regs = NULL;
+}
+
+struct pt_regs *timer_regs(void)
+{
+	return this_cpu()->timer_regs;
 }
 
 void arch_timer_init(void)

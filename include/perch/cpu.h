@@ -30,7 +30,7 @@ struct cpu {
 	struct rq *rq;		/* run queue (kernel/sched) */
 	struct irq_work *irq_work;	/* to run at the end of an interrupt, newest first; own CPU, IRQs off */
 	u64 ipi_count;		/* interrupts by other CPUs taken, for /proc/stat */
-	struct pt_regs *irq_regs;	/* interrupted by the one that is handled, or NULL; own CPU only */
+	struct pt_regs *timer_regs;	/* timer_regs(); own CPU only */
 } __aligned(64);	/* no cache line is another CPU's */
 
 extern struct cpu cpus[NR_CPUS];

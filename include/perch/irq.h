@@ -21,8 +21,8 @@ void irq_mask(u32 intid);
 /* Route an SPI to one CPU. Returns 0 or -EINVAL. */
 int irq_set_affinity(u32 intid, u32 cpu);
 
-/* Registers of the interrupt this CPU is handling, or NULL outside one. */
-struct pt_regs *irq_regs(void);
+/* What the timer's interrupt, which this CPU is handling, came upon; NULL outside it. */
+struct pt_regs *timer_regs(void);
 
 /* For /proc/interrupts: walk the registered lines. Returns false past the last index. */
 bool irq_describe(u32 index, u32 *intid, const char **name, u64 counts[NR_CPUS]);

@@ -17,7 +17,7 @@ static u64 period_of(const struct perf_event *e)
 static void on_timer(struct host_timer *t)
 {
 	struct perf_event *e = container_of(t, struct perf_event, timer);
-	const struct pt_regs *regs = host_irq_regs();
+	const struct pt_regs *regs = host_timer_regs();
 	u64 period = period_of(e);
 
 	e->period_end += period;

@@ -160,8 +160,8 @@ u64 host_regs_get(const struct pt_regs *regs, u32 nr);
 const u64 *host_regs_array(const struct pt_regs *regs, u32 *nr);
 u64 host_regs_mask(void);				/* the register numbers that exist */
 u64 host_regs_extended(void);				/* those beyond the general ones, whether they exist or not */
-/* Of the interrupt that this CPU is handling. O, interrupt. */
-const struct pt_regs *host_irq_regs(void);
+/* Interrupted by the timer whose function runs. O. */
+const struct pt_regs *host_timer_regs(void);
 /* Registers that say where the kernel is now; valid until the next call on this CPU. O. */
 const struct pt_regs *host_here_regs(void);
 /*

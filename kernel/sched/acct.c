@@ -12,7 +12,7 @@
 
 void acct_tick(struct rq *rq, struct task *curr)
 {
-	struct pt_regs *regs = irq_regs();
+	struct pt_regs *regs = timer_regs();
 	enum cpu_time kind = CT_SYSTEM;
 
 	if (regs && user_mode(regs)) {

@@ -375,7 +375,7 @@ bool host_task_is_kernel(const struct task *t) { return t->idle; }
 void host_task_comm(const struct task *t, char comm[16]) { snprintf(comm, 16, "t%u", t->tid); }
 struct pt_regs *host_task_user_regs(struct task *t) { return t->idle ? NULL : USER_REGS; }
 void host_task_parent(const struct task *t, u32 *tgid, u32 *tid) { (void)t; *tgid = *tid = 1; }
-const struct pt_regs *host_irq_regs(void) { return KERNEL_REGS; }
+const struct pt_regs *host_timer_regs(void) { return KERNEL_REGS; }
 const struct pt_regs *host_here_regs(void) { return KERNEL_REGS; }
 
 /* The scheduler's switch on one CPU. */

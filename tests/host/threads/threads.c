@@ -1107,7 +1107,7 @@ u64 host_regs_get(const struct pt_regs *regs, u32 nr) { (void)regs; return nr; }
 const u64 *host_regs_array(const struct pt_regs *regs, u32 *nr) { (void)regs; *nr = 0; return NULL; }
 u64 host_regs_mask(void) { return BIT(33) - 1; }
 u64 host_regs_extended(void) { return 1ULL << 46; }
-const struct pt_regs *host_irq_regs(void) { return me->curr->idle ? NULL : (struct pt_regs *)1; }
+const struct pt_regs *host_timer_regs(void) { return me->curr->idle ? NULL : (struct pt_regs *)1; }
 const struct pt_regs *host_here_regs(void) { return NULL; }
 struct pt_regs *host_task_user_regs(struct task *t) { (void)t; return NULL; }
 u32 host_callchain_kernel(const struct pt_regs *regs, u64 *ips, u32 max)
