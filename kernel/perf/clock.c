@@ -28,7 +28,7 @@ static void on_timer(struct host_timer *t)
 		return;
 	if (host_regs_user(regs) ? e->attr.exclude_user : e->attr.exclude_kernel)
 		return;
-	event_overflow(e, regs, host_current(), 0, period, true);
+	event_overflow(e, regs, host_current(), 0, period, true, host_now());
 }
 
 void clock_init(struct perf_event *e)

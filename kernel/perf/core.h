@@ -124,8 +124,8 @@ struct perf_event {
 	};
 	bool throttled;		/* stopped until the next tick */
 	bool ticks;		/* on a counter, it needs the tick */
-	u64 int_end;		/* end of the tick in which interrupts were counted */
-	u32 interrupts;
+	u64 int_end;		/* end of the tick for which this is: */
+	u32 int_left;		/* interrupts that it may still have */
 	u64 freq_time, freq_count;	/* of the last adaption */
 	struct host_timer timer;	/* sampling clocks */
 	u64 period_end;			/* when it fires */
@@ -203,6 +203,7 @@ struct perf_cpu_pmu {
 	struct perf_seats *seats;	/* those in use: own, or cpu->task_ctx's */
 	struct perf_seats *own;		/* cpu->ctx's (I) */
 	struct pmu_run run;	/* what the next resume says */
+	u64 overflows;		/* for stats.c (o!) */
 	struct perf_ctx *user;	/* the task's context to which the counters are open (rdpmc), or NULL */
 	bool paused;		/* by the core, or not yet started */
 	bool online;
@@ -238,11 +239,12 @@ struct perf_task {
 
 struct perf_stats {		/* a */
 	u64 events, contexts, buckets, tasks, rings, pages;	/* live objects */
-	u64 opens, refusals, switches, family_switches, rotations, remote_calls, overflows, spurious;
+	u64 opens, refusals, switches, family_switches, rotations, remote_calls, spurious;
 	u64 inherited, folded, pinned_errors;
 	u64 lost, throttles;
 };
 extern struct perf_stats perf_stats;
+u64 stats_overflows(void);	/* of all CPUs */
 #define STAT_ADD(name, n)	((void)__atomic_fetch_add(&perf_stats.name, (u64)(n), __ATOMIC_RELAXED))
 #define STAT_INC(name)		STAT_ADD(name, 1)
 #define STAT_DEC(name)		STAT_ADD(name, -1)
@@ -493,9 +495,9 @@ void overflow_forget_trap(struct perf_event *e);	/* c: no SIGTRAP for what it ha
 extern u64 cputime_allowed;			/* ns of an interrupt, 0: nobody cares (a) */
 void cputime_took(u64 ns);			/* one interrupt, O */
 void cputime_rate_set(void);			/* after a sysctl has been written */
-/* task: record_subject() */
+/* task: record_subject(); now: host_now() */
 void event_overflow(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr, u64 period,
-		    bool may_throttle);
+		    bool may_throttle, u64 now);
 void overflow_unthrottle(struct perf_event *e);
 void overflow_unthrottle_soft(struct perf_cpu *pc, struct perf_ctx *ctx);
 

@@ -105,24 +105,20 @@ void count_resume(struct perf_event *e)
 	pp->run.forget |= e->hw.taken;
 }
 
-static inline void overflowed(struct perf_cpu_pmu *pp, struct perf_event *e, const struct pt_regs *regs)
+/* The end of a period, or of half the range of its counter. o, PMU paused. */
+static inline void overflowed(struct perf_cpu_pmu *pp, struct perf_event *e, const struct pt_regs *regs, u64 now)
 {
 	const struct pmu_ops *ops = pp->pmu->ops;
-	u64 period;
+	u64 period = e->last_period;
 	bool due;
 
-	if (unlikely(!e)) {	/* spurious, or the counter was freed before its interrupt */
-		STAT_INC(spurious);
-		return;
-	}
-	STAT_INC(overflows);
-	count_fold(e, ops->read(pp->pmu, &e->hw));
+	WRITE_ONCE(pp->overflows, pp->overflows + 1);
+	count_fold(e, ops->read_paused(pp->pmu, &e->hw));
 	due = is_sampling(e) && e->period_left <= 0;
-	period = e->last_period;
 	e->hw.prev = start_value(e);
 	ops->write(pp->pmu, &e->hw, e->hw.prev);
 	if (due)
-		event_overflow(e, regs, host_current(), 0, period, true);
+		event_overflow(e, regs, host_current(), 0, period, true, now);
 	/* A program that reads the counter itself has to add it to something else now. */
 	if (unlikely(e->hw.flags & PERF_HW_USER_READ && !list_empty(&e->map_node))) {
 		ctx_clock(e->ctx);
@@ -138,26 +134,30 @@ static noinline bool commit_overflow(struct perf_cpu_pmu *pp)
 	return false;
 }
 
-static noinline bool overflows(struct perf_cpu_pmu *pp, u64 counters, const struct pt_regs *regs)
+bool perf_pmu_overflow(struct perf_cpu_pmu *pp, u64 counters, const struct pt_regs *regs)
 {
-	bool timed = READ_ONCE(cputime_allowed);
-	u64 start = timed ? host_now() : 0;
+	u64 start = host_now(), now = start;
 
+	ASSERT_HOT(host_irqs_off() && counters);
 	pp->paused = true;
-	for (; counters; counters &= counters - 1)
-		overflowed(pp, pp->seats->slot[__builtin_ctzll(counters)], regs);
-	if (timed)
+	for (;;) {
+		struct perf_event *e = pp->seats->slot[__builtin_ctzll(counters)];
+
+		if (likely(e))
+			overflowed(pp, e, regs, now);
+		else
+			STAT_INC(spurious);	/* or the counter was freed before its interrupt */
+		counters &= counters - 1;
+		if (likely(!counters))
+			break;
+		now = host_now();
+	}
+	if (READ_ONCE(cputime_allowed))
 		cputime_took(host_now() - start);
 	if (unlikely(pp->run.forget || !pp->run.counters))
 		return commit_overflow(pp);
 	pp->paused = false;
 	return true;
-}
-
-bool perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs)
-{
-	ASSERT_HOT(host_irqs_off());
-	return overflows(&this_perf_cpu()->pmu[pmu->index], counters, regs);
 }
 
 static void tick_event(struct perf_cpu_pmu *pp, struct perf_event *e)

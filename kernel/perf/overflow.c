@@ -36,14 +36,24 @@ static void log_throttle(struct perf_event *e, bool on)
 	record_output(e, on ? PERF_RECORD_UNTHROTTLE : PERF_RECORD_THROTTLE, 0, &body, sizeof(body));
 }
 
-/* Count the interrupt; true if it was one too many for this tick. */
-static bool account_interrupt(struct perf_event *e, u64 now)
+/* A new tick: so many interrupts before the one that is too many. */
+static noinline void new_tick(struct perf_event *e, u64 now)
 {
-	if (unlikely(now >= e->int_end)) {
-		e->int_end = (now / TICK_NSEC + 1) * TICK_NSEC;
-		e->interrupts = 0;
-	}
-	return (u64)++e->interrupts * HZ >= (u64)sysctl_max_sample_rate();
+	u32 most = ((u32)sysctl_max_sample_rate() + HZ - 1) / HZ;
+
+	e->int_end = (now / TICK_NSEC + 1) * TICK_NSEC;
+	e->int_left = most ? most - 1 : 0;
+}
+
+/* Count the interrupt; true if it was one too many for this tick. */
+static inline bool account_interrupt(struct perf_event *e, u64 now)
+{
+	if (unlikely(now >= e->int_end))
+		new_tick(e, now);
+	if (unlikely(!e->int_left))
+		return true;
+	e->int_left--;
+	return false;
 }
 
 /* The tick has to come for its sake. */
@@ -74,7 +84,7 @@ void overflow_unthrottle(struct perf_event *e)
 	if (likely(!e->throttled))
 		return;
 	e->throttled = false;
-	e->interrupts = 0;
+	e->int_end = 0;		/* it starts counting them afresh */
 	hold_tick(false);
 	log_throttle(e, true);
 	if (is_placed(e))
@@ -202,9 +212,8 @@ static noinline void overflow_uncommon(struct perf_event *e, const struct pt_reg
  * e has overflowed at regs. IRQs off, owner. may_throttle: not for those that cannot be stopped.
  */
 void event_overflow(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr, u64 period,
-		    bool may_throttle)
+		    bool may_throttle, u64 now)
 {
-	u64 now = host_now();
 	bool too_many = account_interrupt(e, now) && may_throttle;
 
 	if (likely(!too_many && !e->uncommon && !host_file_async(e->root->file)))

@@ -43,7 +43,7 @@ static void pmu_online_here(void *arg)
 
 static bool ops_complete(const struct pmu_ops *o)
 {
-	return o && o->event_init && o->choose && o->width && o->program && o->stop && o->read &&
+	return o && o->event_init && o->choose && o->width && o->program && o->stop && o->read && o->read_paused &&
 	       o->write && o->pause && o->resume && o->cpu_online &&
 	       (!o->user_access || (o->user_index && o->user_width));
 }
@@ -69,6 +69,11 @@ int pmu_register(struct pmu *pmu)
 				(void)host_call_on_cpu(c, pmu_online_here, &i);
 	__atomic_store_n(&perf_nr_pmus, i + 1, __ATOMIC_RELEASE);
 	return 0;
+}
+
+struct perf_cpu_pmu *perf_pmu_here(struct pmu *pmu)
+{
+	return &this_perf_cpu()->pmu[pmu->index];
 }
 
 /* This CPU's own context comes in, and its PMUs start. O. */

@@ -105,8 +105,9 @@ struct pmu_ops {
 	void (*program)(struct pmu *pmu, struct perf_hw *hw, u64 start);
 	/* Take it off: returns the last raw value, as read. PMU paused; hw->counter is still set. */
 	u64 (*stop)(struct pmu *pmu, struct perf_hw *hw);
-	/* Raw value of a programmed counter, paused or not: only its low width bits mean something. */
+	/* Raw value of a programmed counter: only its low width bits mean something. read: paused or not. */
 	u64 (*read)(struct pmu *pmu, struct perf_hw *hw);
+	u64 (*read_paused)(struct pmu *pmu, struct perf_hw *hw);
 	/* Give a programmed counter another start value. Its overflow flag has been taken before. PMU paused. */
 	void (*write)(struct pmu *pmu, struct perf_hw *hw, u64 value);
 	/* Stop all counters of this CPU together, and let those of run go on, without loss of values. Not
@@ -163,13 +164,16 @@ struct pmu {
  */
 int pmu_register(struct pmu *pmu);
 
+/* The PMU of this CPU as the core knows it. O; of a registered PMU. */
+struct perf_cpu_pmu;
+struct perf_cpu_pmu *perf_pmu_here(struct pmu *pmu);
 /*
- * The driver's interrupt handler: counters overflowed on this CPU. Before the call the driver has
+ * The driver's interrupt handler: counters (at least one) overflowed on this CPU. Before the call the driver has
  * stopped all counters, as pause does, and read and cleared the overflow flags of all of them (clear before
  * the core reloads: QEMU wants that order). True: the same counters are to go on, and the driver sees to it.
  * False: the core has called resume. A counter without an event is ignored.
- * regs: the interrupted registers. IRQs off, interrupt context.
+ * pp: perf_pmu_here. regs: the interrupted registers. IRQs off, interrupt context.
  */
-bool perf_pmu_overflow(struct pmu *pmu, u64 counters, struct pt_regs *regs);
+bool perf_pmu_overflow(struct perf_cpu_pmu *pp, u64 counters, const struct pt_regs *regs);
 
 #endif

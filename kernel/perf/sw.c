@@ -109,7 +109,7 @@ struct happening {
 static inline void sample(struct perf_event *e, const struct happening *h)
 {
 	if (e->attr.sample_type & PERF_SAMPLE_PERIOD && !e->attr.freq) {
-		event_overflow(e, h->regs, h->task, h->addr, h->n, false);
+		event_overflow(e, h->regs, h->task, h->addr, h->n, false, host_now());
 		return;
 	}
 	e->period_left -= (s64)h->n;
@@ -118,7 +118,7 @@ static inline void sample(struct perf_event *e, const struct happening *h)
 
 		e->last_period = e->sample_period;
 		e->period_left += (s64)e->sample_period;
-		event_overflow(e, h->regs, h->task, h->addr, period, more);
+		event_overflow(e, h->regs, h->task, h->addr, period, more, host_now());
 	}
 }
 

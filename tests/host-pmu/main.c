@@ -78,6 +78,8 @@ u64 reg_read(const char *name)
 		return m.ceid[1];
 	if (!strcmp(name, "S3_0_C9_C14_6"))
 		return m.mmir;
+	if (!strcmp(name, "pmccntr_el0"))
+		return pmu_read_counter(CYCLES);
 	fail("read of %s", name);
 	return 0;
 }
@@ -107,6 +109,8 @@ void reg_write(const char *name, u64 v)
 		m.user = v;
 	else if (!strcmp(name, "pmselr_el0"))
 		m.select = v;
+	else if (!strcmp(name, "pmccntr_el0"))
+		m.value[CYCLES] = v;
 	else
 		fail("write of %s", name);
 }
@@ -158,7 +162,8 @@ int perf_refuse(struct perf_why *why, int err, const char *field, u64 value, con
 		*why = (struct perf_why){ err, field, value, reason };
 	return err;
 }
-bool perf_pmu_overflow(struct pmu *p, u64 counters, struct pt_regs *regs) { return true; }
+bool perf_pmu_overflow(struct perf_cpu_pmu *pp, u64 counters, const struct pt_regs *regs) { return true; }
+struct perf_cpu_pmu *perf_pmu_here(struct pmu *p) { return (struct perf_cpu_pmu *)p; }
 
 static u32 booted;
 

@@ -78,7 +78,7 @@ TEST(wrap)	/* PB-06, H8 */
 	sim_advance(9ULL << 32);
 	CHECK_EQ(get(a).v, (3ULL << 31) + (9ULL << 32));
 	CHECK_EQ(get(b).v, get(a).v);
-	CHECK(perf_stats.overflows > 0);
+	CHECK(stats_overflows() > 0);
 	sim_end();
 }
 
@@ -93,7 +93,7 @@ TEST(wrap_pending_at_stop)	/* H7, H10, PB-10: the flag is up, nobody has looked 
 	sim.cpu = 1;	/* keep the pending interrupt away from the stop */
 	sim.cpu = 0;
 	sim_switch(0, NULL);
-	CHECK_EQ(perf_stats.overflows, 0);
+	CHECK_EQ(stats_overflows(), 0);
 	sim_switch(1, t);
 	sim.cpu = 1;
 	u64 so_far = get(fd).v;
@@ -106,7 +106,7 @@ TEST(wrap_pending_at_stop)	/* H7, H10, PB-10: the flag is up, nobody has looked 
 	next = self(raw(0x101));
 	sim_advance(10);
 	CHECK_EQ(get(next).v, 10 * sim_rate(0x101));
-	CHECK_EQ(perf_stats.overflows, 0);
+	CHECK_EQ(stats_overflows(), 0);
 	sim_end();
 }
 
@@ -342,7 +342,7 @@ TEST(wide_pairs)	/* two counters each, no overflow on the way, turns when there 
 	sim_advance(3ULL << 31);
 	CHECK_EQ(get(fd[0]).v, (3ULL << 31) * sim_rate(0x101));
 	CHECK_EQ(get(cycles).v, 3ULL << 31);
-	CHECK_EQ(perf_stats.overflows, 0);
+	CHECK_EQ(stats_overflows(), 0);
 	one = self(raw(0x100));		/* takes half of a pair: two pairs are left */
 	fd[1] = self(wide(0x101));
 	fd[2] = self(wide(0x102));
@@ -381,12 +381,12 @@ TEST(long_periods)	/* H10: in one go on a pair, in chunks of half the range on o
 		a.sample_period = period;
 		fd = self(a);
 		sim_advance(period / sim_rate(0x101) - MS);
-		chunks = perf_stats.overflows;
+		chunks = stats_overflows();
 		if (pair ? chunks : chunks < 20)
 			fail("%lu overflows before the period was over", chunks);
 		CHECK(sim_event(fd)->period_left > 0 || !pair);
 		sim_advance(2 * MS);
-		CHECK_EQ(perf_stats.overflows, pair ? 1 : chunks + 1);
+		CHECK_EQ(stats_overflows(), pair ? 1 : chunks + 1);
 		CHECK_EQ(get(fd).v, (period / sim_rate(0x101) + MS) * sim_rate(0x101));
 		sim_end();
 	}

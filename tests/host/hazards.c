@@ -171,7 +171,7 @@ TEST(flag_before_start)	/* H7: a flag that is up when a counter is programmed sa
 		sim_spurious(0, c);
 	on(fd);
 	adv(10 * US);
-	CHECK_EQ(perf_stats.overflows, 0);
+	CHECK_EQ(stats_overflows(), 0);
 	CHECK_EQ(drain_type(&t, PERF_RECORD_SAMPLE), 0);
 	CHECK_EQ(get(fd).v, 10 * US);
 	unmap(&t);
@@ -195,9 +195,9 @@ TEST(wrap_between_looks)	/* H8: read while the interrupt of the wrap is pending,
 		last = e->count;
 	}
 	sim.irq_off[0] = false;
-	CHECK_EQ(perf_stats.overflows, 0);
+	CHECK_EQ(stats_overflows(), 0);
 	adv(US);
-	CHECK_EQ(perf_stats.overflows, 1);
+	CHECK_EQ(stats_overflows(), 1);
 	host_irq_restore(host_irq_save());
 	CHECK_EQ(e->count, n + 1000 * sim_rate(0x100));
 	sim_end();
@@ -219,7 +219,7 @@ TEST(period_of_all_bits)	/* H10: 2^32 - 1 on 32 bits: only the last of its chunk
 		sim_advance(step);
 		CHECK_EQ(drain_type(&t, PERF_RECORD_SAMPLE), 0);
 	}
-	CHECK_EQ(perf_stats.overflows, 1);	/* half the range: no sample */
+	CHECK_EQ(stats_overflows(), 1);	/* half the range: no sample */
 	sim_advance(step);
 	CHECK_EQ(drain_type(&t, PERF_RECORD_SAMPLE), 1);
 	unmap(&t);

@@ -128,6 +128,12 @@ static u64 s_read(struct pmu *pmu, struct perf_hw *hw)
 	return raw_value(&mine(pmu)->c[hw->counter]);
 }
 
+static u64 s_read_paused(struct pmu *pmu, struct perf_hw *hw)
+{
+	HOST_ASSERT(!mine(pmu)->running);
+	return s_read(pmu, hw);
+}
+
 static void s_write(struct pmu *pmu, struct perf_hw *hw, u64 v)
 {
 	HOST_ASSERT(mine(pmu)->c[hw->counter].hw == hw && !mine(pmu)->running);
@@ -182,7 +188,7 @@ static void s_online(struct pmu *pmu)
 
 static const struct pmu_ops ops = {
 	.event_init = s_event_init, .choose = s_choose, .width = s_width, .program = s_program,
-	.stop = s_stop, .read = s_read, .write = s_write, .pause = s_pause, .resume = s_resume,
+	.stop = s_stop, .read = s_read, .read_paused = s_read_paused, .write = s_write, .pause = s_pause, .resume = s_resume,
 	.cpu_online = s_online, .user_access = s_user_access, .user_index = s_user_index,
 	.user_width = s_user_width,
 };
@@ -261,7 +267,7 @@ bool simpmu_interrupt(u32 cpu, bool force)
 		flags = host_irq_save();
 		r->overflow = 0;
 		r->running = false;
-		if (perf_pmu_overflow(&pmus[p], set, sim.in_kernel ? KERNEL_REGS : USER_REGS)) {
+		if (perf_pmu_overflow(perf_pmu_here(&pmus[p]), set, sim.in_kernel ? KERNEL_REGS : USER_REGS)) {
 			HOST_ASSERT(!r->running && r->run);
 			r->running = true;
 		}

@@ -224,11 +224,11 @@ TEST(parked_overflow)	/* H6, H7: a pending overflow does not outlive the stay */
 	sim_switch(0, NULL);
 	sim_advance(1000);
 	CHECK_EQ(perf_stats.spurious, 0);
-	CHECK_EQ(perf_stats.overflows, 0);
+	CHECK_EQ(stats_overflows(), 0);
 	sim_switch(0, t);
 	sim_advance(10);
 	CHECK_EQ(get(fd).v, (ran + 10) * sim_rate(0x101));
-	CHECK_EQ(perf_stats.overflows, 0);
+	CHECK_EQ(stats_overflows(), 0);
 	sim_end();
 }
 

@@ -141,7 +141,7 @@ TEST(user_read)	/* S39, PB-07, PB-30, H43 */
 		CHECK(page_count(0, q, &c));
 		CHECK_EQ(c, get(fq).v);
 	}
-	CHECK(perf_stats.overflows > 10);
+	CHECK(stats_overflows() > 10);
 	sim_switch(0, other);
 	CHECK(traps(0) && !p->index && (u64)p->offset == 200 * 5003);
 	sim_advance(1000);

@@ -29,7 +29,7 @@
 #define MAX_STRAYS	1000
 
 /* Both: own CPU, IRQs off. */
-static struct pmu *owner[NR_CPUS];	/* who handles the overflows; NULL: the self-test */
+static struct perf_cpu_pmu *owner[NR_CPUS];	/* who handles the overflows; NULL: the self-test */
 static u32 strays[NR_CPUS];
 
 /* During the self-test; or spurious, another device on a shared line, or another CPU's. */
@@ -50,21 +50,21 @@ static noinline void odd_interrupt(u32 intid, u64 ovf)
 static void pmu_interrupt(u32 intid, struct pt_regs *regs, void *arg)
 {
 	u64 ovf = read_sysreg(pmovsclr_el0);
-	struct pmu *pmu = owner[cpu_id()];
+	struct perf_cpu_pmu *pp = owner[cpu_id()];
 
-	if (unlikely(!ovf || !pmu)) {
+	if (unlikely(!ovf || !pp)) {
 		odd_interrupt(intid, ovf);
 		return;
 	}
 	write_sysreg(ovf, pmovsclr_el0);
 	pmuv3_hold();	/* with a barrier: the level is down before the end of interrupt, or it comes again */
-	if (likely(perf_pmu_overflow(pmu, ovf, regs)))
+	if (likely(perf_pmu_overflow(pp, ovf, regs)))
 		pmuv3_go_on();
 }
 
 static void own_here(void *pmu)
 {
-	owner[cpu_id()] = pmu;
+	owner[cpu_id()] = perf_pmu_here(pmu);
 }
 
 void pmu_lines_give(struct pmu *pmu)

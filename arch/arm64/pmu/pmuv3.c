@@ -194,17 +194,26 @@ static noinline u64 read_pair(u32 odd)
 	return hi << 32 | (lo & 0xffffffff);
 }
 
+/* The cycle counter needs no jump into a row of registers: its number is known. */
+static inline u64 read_single(u32 n)
+{
+	return n == PMU_CYCLE_COUNTER ? read_sysreg(pmccntr_el0) : pmu_read_counter(n);
+}
+
 static inline u64 read_value(const struct perf_hw *hw)
 {
 	u32 n = (u32)hw->counter;
 
-	return unlikely(is_chained(hw, n)) ? read_pair(n) : pmu_read_counter(n);
+	return unlikely(is_chained(hw, n)) ? read_pair(n) : read_single(n);
 }
 
 /* The upper half of a register of 32 bits is to be written as 0. */
 static inline void write_single(u32 n, u64 v)
 {
-	pmu_write_counter(n, n == PMU_CYCLE_COUNTER ? v : v & event_counter_mask);
+	if (n == PMU_CYCLE_COUNTER)
+		write_sysreg(v, pmccntr_el0);
+	else
+		pmu_write_counter(n, v & event_counter_mask);
 }
 
 static noinline void write_pair(u32 odd, u64 v)
@@ -257,9 +266,9 @@ static void pmuv3_program(struct pmu *pmu, struct perf_hw *hw, u64 start)
 	write_single(n, start);
 }
 
-static u64 pmuv3_stop(struct pmu *pmu, struct perf_hw *hw)
+static u64 pmuv3_read_paused(struct pmu *pmu, struct perf_hw *hw)
 {
-	return read_value(hw);	/* paused */
+	return read_value(hw);
 }
 
 static u64 pmuv3_read(struct pmu *pmu, struct perf_hw *hw)
@@ -363,8 +372,9 @@ const struct pmu_ops pmuv3_ops = {
 	.choose = pmuv3_choose,
 	.width = pmuv3_width,
 	.program = pmuv3_program,
-	.stop = pmuv3_stop,
+	.stop = pmuv3_read_paused,
 	.read = pmuv3_read,
+	.read_paused = pmuv3_read_paused,
 	.write = pmuv3_write,
 	.pause = pmuv3_pause,
 	.resume = pmuv3_resume,

@@ -185,7 +185,7 @@ static void serve_pmu(void)
 	if (!set)
 		return;
 	me->running = false;
-	if (perf_pmu_overflow(perf_pmus[0], set, (struct pt_regs *)1))
+	if (perf_pmu_overflow(perf_pmu_here(perf_pmus[0]), set, (struct pt_regs *)1))
 		me->running = true;
 }
 
@@ -586,7 +586,7 @@ static u8 p_user_width(const struct pmu *pmu, const struct perf_hw *hw)
 }
 static const struct pmu_ops pmu_ops = {
 	.event_init = p_init, .choose = p_choose, .width = p_width, .program = p_program,
-	.stop = p_stop, .read = p_read, .write = p_write, .pause = p_pause, .resume = p_resume,
+	.stop = p_stop, .read = p_read, .read_paused = p_read, .write = p_write, .pause = p_pause, .resume = p_resume,
 	.cpu_online = p_online, .user_access = p_user_access, .user_index = p_user_index,
 	.user_width = p_user_width,
 };
