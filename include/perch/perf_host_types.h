@@ -89,8 +89,8 @@ static inline const u64 *host_regs_array(const struct pt_regs *r, u32 *nr)
 	return (const u64 *)r;
 }
 static inline u64 host_regs_mask(void) { return BIT(HOST_NR_REGS) - 1; }
-static inline u32 host_task_tid(const struct task *t) { return t->flags & TF_IDLE ? 0 : t->pid; }
-static inline u32 host_task_tgid(const struct task *t) { return t->flags & TF_IDLE ? 0 : t->tgid; }
+static inline u32 host_task_tid(const struct task *t) { return t->pid; }	/* idle tasks never get any: 0 */
+static inline u32 host_task_tgid(const struct task *t) { return t->tgid; }
 static inline bool host_task_is_kernel(const struct task *t) { return t->flags & (TF_KTHREAD | TF_IDLE); }
 static inline struct perf_task **host_task_slot(struct task *t) { return &t->perf; }
 struct host_file;

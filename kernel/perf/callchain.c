@@ -4,7 +4,8 @@
  * PERF_CONTEXT_USER, together at most sample_max_stack addresses. The host walks; it never faults and never
  * leaves the running task's stack.
  *
- * Buffers. One per CPU is enough: samples are made with IRQs off and do not nest. They come with the first event that
+ * Buffers, for chains that cannot be written where they stay. One per CPU is enough: samples are made with IRQs off and do
+ * not nest. They come with the first event that
  * has call chains and go with the last one, so an interrupt finds them or has no use for them. Meanwhile the two
  * variables that say how long a chain can be stay as they are (EBUSY, as on Linux).
  *
@@ -96,16 +97,20 @@ static inline __attribute__((always_inline)) void add_part(struct chain *c, u64 
 	c->nr += got;
 }
 
-u32 callchain_get(const struct perf_event *e, const struct pt_regs *regs, u32 room, const u64 **chain)
+u64 *callchain_buffer(void)
 {
-	struct chain c = { .at = buffer[host_cpu()], .addresses = e->attr.sample_max_stack,
-			   .marks = (u32)sysctl_max_contexts() };
+	ASSERT_PERF(buffer[host_cpu()]);
+	return buffer[host_cpu()];
+}
+
+u32 callchain_get(const struct perf_event *e, const struct pt_regs *regs, u64 *to, u32 room)
+{
+	struct chain c = { .at = to, .addresses = e->attr.sample_max_stack, .marks = (u32)sysctl_max_contexts() };
 	bool user = host_regs_user(regs);
 	struct task *t = host_current();
 
-	ASSERT_PERF(c.at && room >= CHAIN_CONTEXTS);
+	ASSERT_PERF(room >= CHAIN_CONTEXTS);
 	c.addresses = min_t(u32, c.addresses, room - CHAIN_CONTEXTS);
-	*chain = c.at;
 	if (!user && !e->attr.exclude_callchain_kernel)
 		add_part(&c, PERF_CONTEXT_KERNEL, host_callchain_kernel, regs);
 	if (!e->attr.exclude_callchain_user && !host_task_is_kernel(t))

@@ -108,7 +108,7 @@ struct perf_event {
 	u64 rstamp;		/* bucket or ctx clock at the last settlement of running */
 	struct perf_hw hw;
 	u16 sample_fixed;	/* sample_fixed_size (I) */
-	bool sample_common;	/* sample_is_common (I) */
+	u8 sample_kind;		/* sample_kind (I) */
 	u8 nr_uregs, nr_iregs;	/* registers in sample_regs_user, sample_regs_intr (I) */
 	bool sampling;		/* it has a period; PERIOD may change it, but never to or from 0 (I) */
 	u64 sample_period;	/* events from sample to sample; 0: counting */
@@ -336,11 +336,11 @@ enum {
 };
 static inline int sysctl_paranoid(void) { return READ_ONCE(perf_sysctls[SYSCTL_PARANOID].value); }
 static inline int sysctl_max_sample_rate(void) { return READ_ONCE(perf_sysctls[SYSCTL_RATE].value); }
+static inline int sysctl_max_contexts(void) { return READ_ONCE(perf_sysctls[SYSCTL_CONTEXTS].value); }
 void sysctl_lower_sample_rate(int rate);	/* A */
 int sysctl_cpu_time(void);
 int sysctl_mlock_kb(void);
 int sysctl_max_stack(void);
-int sysctl_max_contexts(void);
 int sysctl_user_access(void);
 u32 sysctl_jitter(void);
 int sysctl_debug(void);

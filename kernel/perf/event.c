@@ -29,7 +29,7 @@ static void init_sampling(struct perf_event *e)
 	e->last_period = e->sample_period;
 	e->period_left = (s64)e->sample_period;
 	e->sample_fixed = sample_fixed_size(attr);
-	e->sample_common = sample_is_common(attr);
+	e->sample_kind = (u8)sample_kind(attr);
 	e->nr_uregs = (u8)__builtin_popcountll(attr->sample_regs_user);
 	e->nr_iregs = (u8)__builtin_popcountll(attr->sample_regs_intr);
 	e->more = attr->freq || attr->sigtrap;

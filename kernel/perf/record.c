@@ -42,36 +42,45 @@ static void put_lost(struct ring_write *w, const struct perf_event *e, u64 lost,
 	trailer_put(w, e);
 }
 
-noinline void record_lose(struct perf_event *e, struct perf_ring *r, u64 unsaid)
+/* unsaid: taken from r->lost for a record that was not written. The next one has to ask: see ring.c. */
+static void lose(struct perf_event *e, struct perf_ring *r, u64 unsaid)
 {
 	__atomic_fetch_add(&r->lost, unsaid + 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&e->root->lost, 1, __ATOMIC_RELAXED);
+	WRITE_ONCE(r->limit, 0);
 	STAT_INC(lost);
 }
 
-noinline struct ring_write record_begin_odd(struct perf_event *e, struct perf_ring *r, u32 size)
+bool record_begin(struct perf_event *e, struct ring_write *w, u32 size)
 {
-	struct ring_write w = { .root = e->root };
+	struct perf_ring *r = __atomic_load_n(&e->root->ring, __ATOMIC_ACQUIRE);
 	u32 lost_size;
 	u64 lost;
 
-	if (r->dataless)
-		return w;
+	if (!r || r->dataless)
+		return false;
 	/* Taken before the reservation: an interrupting writer cannot report the same losses. */
-	lost = READ_ONCE(r->lost) ? __atomic_exchange_n(&r->lost, 0, __ATOMIC_RELAXED) : 0;
-	lost_size = lost ? 24 + trailer_size(e) : 0;
-	if (!ring_reserve(r, &w, lost_size + size)) {
-		record_lose(e, r, lost);
-		w.ring = NULL;
-		return w;
+	lost = unlikely(READ_ONCE(r->lost)) ? __atomic_exchange_n(&r->lost, 0, __ATOMIC_RELAXED) : 0;
+	lost_size = unlikely(lost) ? 24 + trailer_size(e) : 0;
+	w->root = e->root;
+	if (unlikely(!ring_reserve(r, w, lost_size + size))) {
+		lose(e, r, lost);
+		return false;
 	}
-	if (lost)
-		put_lost(&w, e, lost, lost_size);
+	if (unlikely(lost))
+		put_lost(w, e, lost, lost_size);
 	HOST_PAUSE("output");
-	return w;
+	return true;
 }
 
-noinline void record_wake(struct perf_ring *r, struct perf_event *root)
+void record_end(const struct ring_write *w)
+{
+	ring_publish(w);
+	if (unlikely(w->wake))
+		record_wake(w->ring, w->root);
+}
+
+void record_wake(struct perf_ring *r, struct perf_event *root)
 {
 	ring_wake(r);
 	if (host_file_async(root->file))

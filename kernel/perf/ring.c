@@ -22,6 +22,12 @@
  * a record that is not finished. An outermost that found no room still publishes what inner ones wrote. Writers end in the
  * opposite order of their beginnings, so one bit says whether somebody is at work: an inner writer leaves it set.
  * Several CPUs write one ring only in turns: see output.c.
+ *
+ * The straight way. Nearly all samples are short. One position, the limit, says how far records go without a question:
+ * to the end of head's page, of the room that there was when the tail was last read, or to the next watermark, whatever
+ * comes first (0: a record was lost, and the next one has to say so). Up to there a writer needs one comparison and one
+ * addition to know its place, and no look at the end of the page while it writes: the page that the program writes, the
+ * array of pages and the watermark are looked at once for many records. An inner writer always goes the other way.
  */
 #include "core.h"
 
@@ -116,6 +122,12 @@ struct ring_at ring_next_page(struct ring_at a)
 	return (struct ring_at){ *page, page };
 }
 
+/* Room for size bytes between two positions, tail behind head, while one stays free? */
+static u64 room_between(const struct perf_ring *r, u64 head, u64 tail)
+{
+	return (tail - head - 1) & (r->size - 1);
+}
+
 /* In a backward ring everything is mirrored. */
 static bool has_room(const struct perf_ring *r, u64 head, u32 size)
 {
@@ -123,7 +135,42 @@ static bool has_room(const struct perf_ring *r, u64 head, u32 size)
 
 	if (r->overwrite)
 		return size <= r->size;
-	return r->backward ? ring_has_room(r, tail, head, size) : ring_has_room(r, head, tail, size);
+	return (r->backward ? room_between(r, tail, head) : room_between(r, head, tail)) >= size;
+}
+
+static void enter(struct perf_ring *r, struct ring_write *w)
+{
+	w->ring = r;
+	w->inner = READ_ONCE(r->nest);
+	WRITE_ONCE(r->nest, true);
+	barrier();	/* an interrupt from here on is an inner writer */
+}
+
+void ring_publish_head(struct perf_ring *r)
+{
+	do {
+		WRITE_ONCE(r->nest, true);
+		barrier();
+	} while (!ring_leave(r, READ_ONCE(r->head)));
+}
+
+/* How far a writer has come, if that passed a watermark: for one writer only, an interrupting one may have seen
+ * it first. */
+static bool watermark_passed(struct perf_ring *r, u64 progress)
+{
+	u64 woken = READ_ONCE(r->woken);
+
+	return unlikely(progress - woken > r->watermark) &&
+	       __atomic_compare_exchange_n(&r->woken, &woken, woken + r->watermark, false,
+					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static struct ring_at at_position(const struct perf_ring *r, u64 pos)
+{
+	u64 place = pos & (r->size - 1);
+	void **page = &r->pages[1 + (place >> 12)];
+
+	return (struct ring_at){ (u64 *)((char *)*page + (place & (RING_PAGE - 1))), page };
 }
 
 bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size)
@@ -136,7 +183,7 @@ bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size)
 	w->turn = READ_ONCE(r->crowded);
 	if (w->turn)
 		host_spin_lock(&r->turn);
-	ring_enter(r, w);
+	enter(r, w);
 	head = READ_ONCE(r->head);
 	do {
 		if (!has_room(r, head, size)) {
@@ -145,9 +192,29 @@ bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size)
 		}
 		next = r->backward ? head - size : head + size;
 	} while (!ring_move_head(r, &head, next));
-	w->to = ring_at_position(r, r->backward ? next : head);
-	w->wake = ring_watermark_passed(r, r->backward ? -next : next);
+	w->to = at_position(r, r->backward ? next : head);
+	w->wake = watermark_passed(r, r->backward ? -next : next);
 	return true;
+}
+
+/* Inner writers do not come here, nor does one that goes the straight way come in between. A limit that an
+ * inner writer has overtaken is behind head, and not used. */
+void ring_look_ahead(struct perf_ring *r)
+{
+	u64 head = READ_ONCE(r->head), limit = (head | (RING_PAGE - 1)) + 1;
+
+	if (READ_ONCE(r->odd))
+		return;
+	WRITE_ONCE(r->nest, true);
+	barrier();
+	limit = min_t(u64, limit, head + room_between(r, head, READ_ONCE(r->control->data_tail)));	/* A */
+	limit = min_t(u64, limit, READ_ONCE(r->woken) + r->watermark);
+	WRITE_ONCE(r->base, (u64)at_position(r, head).at - head);
+	WRITE_ONCE(r->limit, limit);
+	barrier();
+	if (READ_ONCE(r->lost))
+		WRITE_ONCE(r->limit, 0);
+	ring_publish_head(r);
 }
 
 void ring_wake(struct perf_ring *r)

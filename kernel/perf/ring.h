@@ -29,13 +29,15 @@ struct perf_ring {
 			bool backward;	/* filled from high to low positions (I) */
 			bool paused;	/* PAUSE_OUTPUT (a) */
 			bool crowded;	/* several CPUs may write: they take turns, see output.c (m, a) */
+			bool nest;	/* a record is being taken: who finds this set is an inner writer (w) */
 		};
 		u64 odd;	/* 0: a ring as most are, of which a writer has to ask nothing more */
 	};
 	host_spinlock turn;
 
 	u64 head;		/* where the next record goes: private, the page has a copy (w) */
-	bool nest;		/* a record is being written: who finds this set is an inner writer (w) */
+	u64 limit;		/* records that end here or before go the straight way (w) */
+	u64 base;		/* address of a position in head's page, less that position (w) */
 	u64 woken;		/* head at the last wake-up, in steps of watermark (w) */
 	u32 samples;		/* since the last wake-up by wakeup_events (w) */
 	u64 lost;		/* dropped since the last LOST record (w, a) */
@@ -76,13 +78,31 @@ void ring_put(struct perf_ring *r);
 /*
  * Reserve size bytes (a multiple of 8, at most 65528) for a record. False if there is no room (the
  * caller accounts for the loss) or the ring is paused. Between begin and end: IRQs off, nothing
- * that sleeps or faults. w. The short form is for a ring that is not odd, and inline, because a sample
- * does little else.
+ * that sleeps or faults. w.
  */
 bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size);
-static inline bool ring_reserve_plain(struct perf_ring *r, struct ring_write *w, u32 size);
 /* Publish, or leave it to the writer that was interrupted. w. */
 static inline void ring_publish(const struct ring_write *w);
+
+/*
+ * The straight way (theory: ring.c): ring_ahead says where a record would lie, and how long it may be, in one page. ring_take
+ * reserves the bytes from ahead.head to next (a multiple of 8) for it; false: an interrupt has just been quicker. In both cases
+ * ring_leave or ring_publish_head has to follow. Where this way ends, ring_look_ahead says how far it goes from here. w.
+ */
+struct ring_ahead {
+	u64 *at;
+	u64 head;
+	s64 room;		/* bytes; < 1: not this way */
+};
+static inline struct ring_ahead ring_ahead(const struct perf_ring *r);
+static inline bool ring_take(struct perf_ring *r, u64 head, u64 next);
+void ring_look_ahead(struct perf_ring *r);
+/* The outermost writer has finished and head is where it thinks: publish. False: an inner one has moved head
+ * meanwhile; then ring_publish_head. */
+static inline bool ring_leave(struct perf_ring *r, u64 head);
+/* Publish where head is, and where inner writers move it until that is done. The outermost writer. */
+void ring_publish_head(struct perf_ring *r);
+
 /* w->wake was set: pollers have to look. O. */
 void ring_wake(struct perf_ring *r);
 /* Fill the reserved bytes in order: pages hold whole words, and records are made of words. */
@@ -121,31 +141,36 @@ static inline void ring_header(struct ring_write *w, u32 type, u16 misc, u32 siz
 /* n is a multiple of 8. */
 void ring_bytes(struct ring_write *w, const void *p, u32 n);
 
-/* --- the two short ones; theory: ring.c ----------------------------------------------------------------- */
+/* --- the short ones; theory: ring.c ---------------------------------------------------------------------- */
 
-static inline void ring_enter(struct perf_ring *r, struct ring_write *w)
+/* The limit first: if an inner writer comes in between and moves head to another page, head is beyond the limit
+ * that was read. */
+static inline struct ring_ahead ring_ahead(const struct perf_ring *r)
 {
-	w->ring = r;
-	w->inner = READ_ONCE(r->nest);
-	WRITE_ONCE(r->nest, true);
-	barrier();	/* an interrupt from here on is an inner writer */
+	u64 limit = READ_ONCE(r->limit), base = READ_ONCE(r->base), head = READ_ONCE(r->head);
+
+	return (struct ring_ahead){ (u64 *)(base + head), head, READ_ONCE(r->odd) ? 0 : (s64)(limit - head) };
 }
 
-/* An inner writer may come between reading head and leaving: look again. */
-static inline void ring_publish_head(struct perf_ring *r)
+/* head goes to next, unless an inner writer has moved it: then head says where to. */
+static inline bool ring_move_head(struct perf_ring *r, u64 *head, u64 next)
 {
-	u64 head;
+	return __atomic_compare_exchange_n(&r->head, head, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
 
-	for (;;) {
-		head = READ_ONCE(r->head);
-		__atomic_store_n(&r->control->data_head, head, __ATOMIC_RELEASE);	/* B */
-		WRITE_ONCE(r->nest, false);
-		barrier();
-		if (likely(head == READ_ONCE(r->head)))
-			return;
-		WRITE_ONCE(r->nest, true);
-		barrier();
-	}
+static inline bool ring_leave(struct perf_ring *r, u64 head)
+{
+	__atomic_store_n(&r->control->data_head, head, __ATOMIC_RELEASE);	/* B */
+	WRITE_ONCE(r->nest, false);
+	barrier();
+	return likely(head == READ_ONCE(r->head));
+}
+
+static inline bool ring_take(struct perf_ring *r, u64 head, u64 next)
+{
+	WRITE_ONCE(r->nest, true);
+	barrier();	/* an interrupt from here on is an inner writer */
+	return likely(ring_move_head(r, &head, next));
 }
 
 static inline void ring_publish(const struct ring_write *w)
@@ -155,56 +180,6 @@ static inline void ring_publish(const struct ring_write *w)
 		ring_publish_head(w->ring);
 	if (unlikely(w->turn))
 		host_spin_unlock(&w->ring->turn);
-}
-
-/* Room for size bytes between two positions, tail behind head, while one stays free? */
-static inline bool ring_has_room(const struct perf_ring *r, u64 head, u64 tail, u32 size)
-{
-	return ((tail - head - 1) & (r->size - 1)) >= size;
-}
-
-/* How far a writer has come, if that passed a watermark: for one writer only, an interrupting one may have seen
- * it first. */
-static inline bool ring_watermark_passed(struct perf_ring *r, u64 progress)
-{
-	u64 woken = READ_ONCE(r->woken);
-
-	return unlikely(progress - woken > r->watermark) &&
-	       __atomic_compare_exchange_n(&r->woken, &woken, woken + r->watermark, false,
-					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
-
-/* head goes to next, unless an inner writer has moved it: then head says where to. */
-static inline bool ring_move_head(struct perf_ring *r, u64 *head, u64 next)
-{
-	return __atomic_compare_exchange_n(&r->head, head, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
-
-static inline struct ring_at ring_at_position(const struct perf_ring *r, u64 pos)
-{
-	u64 place = pos & (r->size - 1);
-	void **page = &r->pages[1 + (place >> 12)];
-
-	return (struct ring_at){ (u64 *)((char *)*page + (place & (RING_PAGE - 1))), page };
-}
-
-static inline __attribute__((always_inline)) bool ring_reserve_plain(struct perf_ring *r, struct ring_write *w,
-								     u32 size)
-{
-	u64 head;	/* an inner writer may be further by the end */
-
-	w->turn = false;
-	ring_enter(r, w);
-	head = READ_ONCE(r->head);
-	do {
-		if (unlikely(!ring_has_room(r, head, READ_ONCE(r->control->data_tail), size))) {
-			ring_publish(w);
-			return false;
-		}
-	} while (!ring_move_head(r, &head, head + size));
-	w->to = ring_at_position(r, head);
-	w->wake = ring_watermark_passed(r, head + size);
-	return true;
 }
 
 #endif

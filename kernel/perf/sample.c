@@ -5,10 +5,11 @@
  * One table says for each field of a sample, in the order of the ABI, how long it is and how it is
  * written; size and encoder are both made from it and cannot disagree. The compiler makes straight code of
  * it: a test of one bit for a field that is not wanted, a store for one that is. The size of the fields
- * with a fixed length is known when the event is opened. A sample of the common fields alone is made in one function,
- * without a call; the few that have others take their time.
- * Everything that can be long or can fail (call chain, user stack) is prepared or bounded first,
- * then the ring is reserved and the fields are written in place.
+ * with a fixed length is known when the event is opened.
+ *
+ * Everything that can be long or can fail (call chain, user stack) is prepared or bounded first, then the ring is reserved
+ * and the fields are written in place. Where the ring allows it (ring.c, "the straight way") a sample of the common fields, with
+ * or without a call chain, is a row of stores in one page.
  *
  * Order, from perf_event_open(2): IDENTIFIER IP TID TIME ADDR ID STREAM_ID CPU PERIOD READ CALLCHAIN RAW
  * (BRANCH_STACK: refused at open) REGS_USER STACK_USER WEIGHT DATA_SRC TRANSACTION REGS_INTR PHYS_ADDR
@@ -214,9 +215,9 @@ static u32 sample_size(const S *s)
 	if (s->type & PERF_SAMPLE_##bit)					\
 		w = put;
 
-static u64 header(const S *s, u32 size)
+static u64 header(const struct pt_regs *regs, u32 size)
 {
-	u16 misc = host_regs_user(s->regs) ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
+	u16 misc = host_regs_user(regs) ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
 
 	return ring_header_word(PERF_RECORD_SAMPLE, misc, size);
 }
@@ -224,7 +225,7 @@ static u64 header(const S *s, u32 size)
 /* Anywhere in the ring. */
 static void put_sample(W w, const S *s, u32 size)
 {
-	w = ring_word(w, header(s, size));
+	w = ring_word(w, header(s->regs, size));
 	COMMON_FIELDS(PUT_WORD)
 	if (s->type & OTHERS) {
 		LONG_FIELDS(PUT_WORD, PUT_LONG)
@@ -269,6 +270,8 @@ static noinline u32 prepare_rare(S *s)
 
 	s->nr_chain = s->stack_size = 0;
 	s->uregs = NULL;
+	if (s->type & PERF_SAMPLE_CALLCHAIN)
+		s->chain = callchain_buffer();
 	if (s->type & (PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE))
 		host_page_of(s->addr, &s->phys, &s->data_page);
 	if (s->type & PERF_SAMPLE_CODE_PAGE_SIZE)
@@ -277,23 +280,21 @@ static noinline u32 prepare_rare(S *s)
 		prepare_user(s);
 	used = sample_size(s);
 	if (s->type & PERF_SAMPLE_CALLCHAIN)
-		s->nr_chain = callchain_get(s->e, s->regs, (RECORD_MAX - used) / 8, &s->chain);
+		s->nr_chain = callchain_get(s->e, s->regs, s->chain, (RECORD_MAX - used) / 8);
 	used += 8 * s->nr_chain;
 	prepare_stack(s, used);
 	return used + (s->stack_size ? s->stack_size + 8 : 0);
 }
 
 /* wakeup_events: every n samples, whatever the watermark says. */
-static inline void count_for_wakeup(struct ring_write *w, const struct perf_event *e)
+static inline bool counts_for_wakeup(struct perf_ring *r, const struct perf_event *e)
 {
-	struct perf_ring *r = w->ring;
-
 	if (e->attr.watermark || !e->attr.wakeup_events)
-		return;
+		return false;
 	if (++r->samples < e->attr.wakeup_events)
-		return;
+		return false;
 	r->samples -= e->attr.wakeup_events;
-	w->wake = true;
+	return true;
 }
 
 /*
@@ -302,21 +303,39 @@ static inline void count_for_wakeup(struct ring_write *w, const struct perf_even
  * address.) In a kernel thread there is no such place, and the kernel's is right: only events of a CPU get there, and who
  * may open those may see the kernel.
  */
-static inline const struct pt_regs *visible_regs(const struct perf_event *e, const struct pt_regs *regs)
+static inline bool is_visible(const struct perf_event *e, const struct pt_regs *regs)
+{
+	return likely(host_regs_user(regs)) || !e->attr.exclude_kernel;
+}
+
+static const struct pt_regs *visible_regs(const struct perf_event *e, const struct pt_regs *regs)
 {
 	struct task *t = host_current();
 
-	if (likely(host_regs_user(regs)) || !e->attr.exclude_kernel || host_task_is_kernel(t))
+	if (is_visible(e, regs) || host_task_is_kernel(t))
 		return regs;
 	return host_task_user_regs(t);
 }
 
-/* Of any kind. */
+/* --- in any way ----------------------------------------------------------------------------------------------- */
+
+static void put_anywhere(const S *s, u32 size)
+{
+	struct ring_write w;
+
+	ASSERT_HOT(size <= RECORD_MAX && size == sample_size(s));
+	if (!record_begin(s->e, &w, size))
+		return;
+	put_sample(w.to, s, size);
+	w.wake |= counts_for_wakeup(w.ring, s->e);
+	record_end(&w);
+	if (s->e->sample_kind != SAMPLE_ANY)
+		ring_look_ahead(w.ring);
+}
+
 static noinline void sample_any(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr,
 				u64 period, u64 now)
 {
-	struct ring_write w;
-	u32 size;
 	S s;	/* not an initializer: it would clear what prepare_rare sets if somebody asks for it */
 
 	s.e = e;
@@ -326,70 +345,111 @@ static noinline void sample_any(struct perf_event *e, const struct pt_regs *regs
 	s.addr = addr;
 	s.period = period;
 	s.time = likely(!e->attr.use_clockid) ? now : record_time(e);
-	if (!READ_ONCE(e->root->ring))
-		return;
-	size = s.type & RARE ? prepare_rare(&s) : sample_size(&s);
-	ASSERT_PERF(size <= RECORD_MAX);
-	ASSERT_HOT(size == sample_size(&s));	/* what prepare_rare has added is what the table says */
-	if (!record_begin(e, &w, size))
-		return;
-	put_sample(w.to, &s, size);
-	count_for_wakeup(&w, e);
-	record_end(&w);
+	put_anywhere(&s, s.type & RARE ? prepare_rare(&s) : sample_size(&s));
 }
 
-/* The end of a common one that reaches over the end of a page. */
-static noinline void sample_across(struct ring_write w, S s)
-{
-	put_sample(w.to, &s, s.e->sample_fixed);
-	count_for_wakeup(&w, s.e);
-	record_end(&w);
-}
+/* --- the straight way ----------------------------------------------------------------------------------------- */
 
-bool sample_is_common(const struct perf_event_attr *attr)
+enum sample_kind sample_kind(const struct perf_event_attr *attr)
 {
-	return !(attr->sample_type & OTHERS) && !attr->use_clockid;
+	if (attr->sample_type & OTHERS & ~(u64)PERF_SAMPLE_CALLCHAIN || attr->use_clockid)
+		return SAMPLE_ANY;
+	return attr->sample_type & PERF_SAMPLE_CALLCHAIN ? SAMPLE_CHAIN : SAMPLE_COMMON;
 }
 
 #define STORE_WORD(bit, word)							\
 	if (s->type & PERF_SAMPLE_##bit)					\
 		*to++ = word;
 
-/* Nearly all samples: common fields, in one page of a ring of the common kind. What is rare leaves for a function
- * that begins afresh. */
+/* An interrupt was quicker. */
+static noinline void sample_again(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr,
+				  u64 period, u64 now, struct perf_ring *r)
+{
+	ring_publish_head(r);
+	sample_any(e, regs, task, addr, period, now);
+}
+
+/* An interrupt has written behind it (left is false), or samples are counted. */
+static noinline void sample_end(struct perf_event *e, struct perf_ring *r, bool left)
+{
+	if (!left)
+		ring_publish_head(r);
+	if (counts_for_wakeup(r, e))
+		record_wake(r, e->root);
+}
+
+static inline __attribute__((always_inline)) void straight_end(struct perf_event *e, struct perf_ring *r, u64 next)
+{
+	if (unlikely(!ring_leave(r, next)))
+		sample_end(e, r, false);
+	else if (e->attr.wakeup_events && !e->attr.watermark)
+		sample_end(e, r, true);
+}
+
+/* With a call chain. */
+static void sample_chain(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr, u64 period,
+			 u64 now, struct perf_ring *r)
+{
+	struct ring_ahead ahead;
+	S sample, *s = &sample;
+	u64 *to, next;
+	u32 size;
+
+	*s = (S){ .e = e, .task = task, .regs = visible_regs(e, regs), .type = e->attr.sample_type, .addr = addr,
+		  .period = period, .time = now, .chain = callchain_buffer() };
+	s->nr_chain = callchain_get(e, s->regs, s->chain, (RECORD_MAX - e->sample_fixed - 8) / 8);
+	size = e->sample_fixed + size_chain(s);
+	ahead = ring_ahead(r);
+	next = ahead.head + size;
+	if (unlikely(ahead.room < (s64)size))
+		return put_anywhere(s, size);
+	if (unlikely(!ring_take(r, ahead.head, next))) {
+		ring_publish_head(r);
+		return put_anywhere(s, size);
+	}
+	HOST_PAUSE("output");
+	to = ahead.at;
+	*to++ = header(s->regs, size);
+	COMMON_FIELDS(STORE_WORD)
+	*to++ = s->nr_chain;
+	__builtin_memcpy(to, s->chain, 8 * s->nr_chain);
+	straight_end(e, r, next);
+}
+
+static noinline void sample_other(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr,
+				  u64 period, u64 now, struct perf_ring *r)
+{
+	if (e->sample_kind == SAMPLE_CHAIN)
+		sample_chain(e, regs, task, addr, period, now, r);
+	else
+		sample_any(e, regs, task, addr, period, now);
+}
+
+/* Nearly all samples. Calls stand at the ends only: so this needs no stack. */
 void sample_output(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr, u64 period,
 		   u64 now)
 {
 	const S common = { .e = e, .task = task, .regs = regs, .type = e->attr.sample_type, .addr = addr,
 			   .period = period, .time = now }, *s = &common;
 	struct perf_ring *r = __atomic_load_n(&e->root->ring, __ATOMIC_ACQUIRE);
-	struct ring_write w;
-	u64 *to;
+	struct ring_ahead ahead;
+	u64 *to, next;
 
 	if (!r)
 		return;
-	if (unlikely(!e->sample_common || READ_ONCE(r->odd) | READ_ONCE(r->lost) ||
-		     (!host_regs_user(regs) && e->attr.exclude_kernel))) {
-		sample_any(e, regs, task, addr, period, now);
-		return;
-	}
-	w.root = e->root;
-	if (unlikely(!ring_reserve_plain(r, &w, e->sample_fixed))) {
-		record_lose(e, r, 0);
-		return;
-	}
+	if (unlikely(e->sample_kind != SAMPLE_COMMON))
+		return sample_other(e, regs, task, addr, period, now, r);
+	ahead = ring_ahead(r);
+	next = ahead.head + e->sample_fixed;
+	if (unlikely(ahead.room < e->sample_fixed || !is_visible(e, regs)))
+		return sample_any(e, regs, task, addr, period, now);
+	if (unlikely(!ring_take(r, ahead.head, next)))
+		return sample_again(e, regs, task, addr, period, now, r);
 	HOST_PAUSE("output");
-	to = w.to.at;
-	if (unlikely(((u64)to & (RING_PAGE - 1)) + e->sample_fixed > RING_PAGE)) {
-		sample_across((struct ring_write){ w.to, r, w.inner, w.wake, false, w.root },
-			      (S){ .e = e, .task = task, .regs = regs, .type = s->type, .addr = addr,
-				   .period = period, .time = now });
-		return;
-	}
-	*to++ = header(s, e->sample_fixed);
+	to = ahead.at;
+	*to++ = header(regs, e->sample_fixed);
 	COMMON_FIELDS(STORE_WORD)
-	count_for_wakeup(&w, e);
-	record_end(&w);
+	straight_end(e, r, next);
 }
 
 /* What child, a copy with inherit_stat, has counted so far: its values by read_format. */

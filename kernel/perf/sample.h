@@ -17,7 +17,7 @@ struct perf_sample {
 	u64 type;			/* sample_type */
 	u64 addr, period, time;
 	const struct pt_regs *uregs;	/* user registers of current, NULL: it has none */
-	const u64 *chain;		/* with its PERF_CONTEXT_ marks */
+	u64 *chain;			/* with its PERF_CONTEXT_ marks */
 	u32 nr_chain;
 	u32 stack_size;			/* bytes of user stack to copy */
 	u64 phys, data_page, code_page;
@@ -26,8 +26,9 @@ struct perf_sample {
 /* sample.c */
 /* Bytes of a sample with header and all fields of a fixed length. */
 u16 sample_fixed_size(const struct perf_event_attr *attr);
-/* These samples have only fields that most have. */
-bool sample_is_common(const struct perf_event_attr *attr);
+/* How they are made: with whatever fields; with fields that most have; with these and a call chain. */
+enum sample_kind { SAMPLE_ANY, SAMPLE_COMMON, SAMPLE_CHAIN };
+enum sample_kind sample_kind(const struct perf_event_attr *attr);
 /* IRQs off, owner of e. task: record_subject(); addr: data address or 0; now: host_now(). */
 void sample_output(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr, u64 period,
 		   u64 now);
@@ -51,50 +52,20 @@ u32 trailer_size(const struct perf_event *e);
 void trailer_put(struct ring_write *w, const struct perf_event *e);
 /* Reserve a record in e's ring, behind a LOST record if one is due. Accounts for what gets lost.
  * False: nothing is to be written. */
-static inline bool record_begin(struct perf_event *e, struct ring_write *w, u32 size);
+bool record_begin(struct perf_event *e, struct ring_write *w, u32 size);
 /* Publish it, wake pollers and signal if a watermark was passed. */
-static inline void record_end(const struct ring_write *w);
+void record_end(const struct ring_write *w);
+/* Pollers of r have to look; root: whose record it was. */
+void record_wake(struct perf_ring *r, struct perf_event *root);
 /* A whole record: header, n bytes of body (a multiple of 8), trailer. */
 void record_output(struct perf_event *e, u32 type, u16 misc, const void *body, u32 n);
 
-/* What the two do about rare things: a ring that is odd or has lost something (no ring in what comes back: nothing is to be
- * written), a record for which there is no room and the unsaid losses before it, a watermark. */
-struct ring_write record_begin_odd(struct perf_event *e, struct perf_ring *r, u32 size);
-void record_lose(struct perf_event *e, struct perf_ring *r, u64 unsaid);
-void record_wake(struct perf_ring *r, struct perf_event *root);
-
-static inline __attribute__((always_inline)) bool record_begin(struct perf_event *e, struct ring_write *w, u32 size)
-{
-	struct perf_ring *r = __atomic_load_n(&e->root->ring, __ATOMIC_ACQUIRE);
-
-	if (!r)
-		return false;
-	if (unlikely(READ_ONCE(r->odd) | READ_ONCE(r->lost))) {
-		*w = record_begin_odd(e, r, size);
-		return w->ring;
-	}
-	ASSERT_HOT(host_irqs_off() && !(size & 7) && size);
-	w->root = e->root;
-	if (unlikely(!ring_reserve_plain(r, w, size))) {
-		record_lose(e, r, 0);
-		return false;
-	}
-	HOST_PAUSE("output");
-	return true;
-}
-
-static inline void record_end(const struct ring_write *w)
-{
-	ring_publish(w);
-	if (unlikely(w->wake))
-		record_wake(w->ring, w->root);
-}
-
 /* callchain.c */
 #define CHAIN_CONTEXTS 2u	/* marks in a chain at most */
-/* The chain of regs into this CPU's buffer, at most room (>= CHAIN_CONTEXTS) entries; their number. Stays until the next
- * call. o. */
-u32 callchain_get(const struct perf_event *e, const struct pt_regs *regs, u32 room, const u64 **chain);
+/* The chain of regs, at most room (>= CHAIN_CONTEXTS) entries; their number. o. */
+u32 callchain_get(const struct perf_event *e, const struct pt_regs *regs, u64 *to, u32 room);
+/* This CPU's buffer for one. O. */
+u64 *callchain_buffer(void);
 /* A root is being opened: 0, -ENOMEM, or -EOVERFLOW if it asks for longer chains than are allowed. P, m. */
 int callchain_born(struct perf_event *e);
 /* It ends; also if it was refused. P, m. */

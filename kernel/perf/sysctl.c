@@ -54,7 +54,6 @@ void sysctl_lower_sample_rate(int rate) { WRITE_ONCE(perf_sysctls[SYSCTL_RATE].v
 int sysctl_cpu_time(void) { return READ_ONCE(perf_sysctls[SYSCTL_CPU_TIME].value); }
 int sysctl_mlock_kb(void) { return READ_ONCE(perf_sysctls[SYSCTL_MLOCK].value); }
 int sysctl_max_stack(void) { return READ_ONCE(perf_sysctls[SYSCTL_STACK].value); }
-int sysctl_max_contexts(void) { return READ_ONCE(perf_sysctls[SYSCTL_CONTEXTS].value); }
 int sysctl_user_access(void) { return READ_ONCE(perf_sysctls[SYSCTL_USER_ACCESS].value); }
 u32 sysctl_jitter(void) { return (u32)READ_ONCE(perf_sysctls[SYSCTL_JITTER].value); }
 int sysctl_debug(void) { return READ_ONCE(perf_sysctls[SYSCTL_DEBUG].value); }

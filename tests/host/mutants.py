@@ -122,17 +122,16 @@ M = [
  ("setid-keeps-owned", "task.c", "\twhile (!list_empty(&pt->owned))\n\t\tlist_del(pt->owned.next);\n", ""),
  ("ask-who-has-left", "switch.c", "place_after_switch(pc, next ? pmus | next->wanted", "place_after_switch(pc, next ? prev->wanted | next->wanted"),
  # --- sampling
- ("ring-fills-completely", "ring.h", "((tail - head - 1) & (r->size - 1)) >= size", "((tail - head) & (r->size - 1)) >= size || tail == head"),
+ ("ring-fills-completely", "ring.c", "return (tail - head - 1) & (r->size - 1);", "return tail == head ? r->size : (tail - head) & (r->size - 1);"),
  ("inner-writer-publishes", "ring.h", "\tif (likely(!w->inner))\n\t\tring_publish_head(w->ring);", "\tring_publish_head(w->ring);"),
- ("nest-leaks-when-full", "ring.h", "\t\t\tring_publish(w);\n\t\t\treturn false;", "\t\t\treturn false;"),
- ("nest-leaks-when-full-and-odd", "ring.c", "\t\t\tring_publish(w);\n\t\t\treturn false;", "\t\t\treturn false;"),
- ("full-hides-the-inner", "ring.h", "\t\t\tring_publish(w);\n\t\t\treturn false;", "\t\t\tr->nest = w->inner;\n\t\t\treturn false;"),
- ("publish-looks-once", "ring.h", "\t\tif (likely(head == READ_ONCE(r->head)))\n\t\t\treturn;", "\t\treturn;"),
+ ("nest-leaks-when-full", "ring.c", "\t\t\tring_publish(w);\n\t\t\treturn false;", "\t\t\treturn false;"),
+ ("full-hides-the-inner", "ring.c", "\t\t\tring_publish(w);\n\t\t\treturn false;", "\t\t\tr->nest = w->inner;\n\t\t\treturn false;"),
+ ("publish-looks-once", "ring.h", "return likely(head == READ_ONCE(r->head));", "return true;"),
  ("no-turns-in-a-crowd", "ring.c", "w->turn = READ_ONCE(r->crowded);", "w->turn = false;"),
  ("overwrite-wants-room", "ring.c", "\tif (r->overwrite)\n\t\treturn size <= r->size;\n", ""),
- ("trust-the-page", "ring.h", "u64 place = pos & (r->size - 1);", "u64 place = pos & (r->control->data_size - 1);"),
- ("backward-goes-forward", "ring.c", "ring_at_position(r, r->backward ? next : head)", "ring_at_position(r, head)"),
- ("watermark-too-early", "ring.h", "- woken > r->watermark) &&", "- woken >= r->watermark) &&"),
+ ("trust-the-page", "ring.c", "u64 place = pos & (r->size - 1);", "u64 place = pos & (r->control->data_size - 1);"),
+ ("backward-goes-forward", "ring.c", "at_position(r, r->backward ? next : head)", "at_position(r, head)"),
+ ("watermark-too-early", "ring.c", "- woken > r->watermark) &&", "- woken >= r->watermark) &&"),
  ("lost-not-counted", "record.c", "unsaid + 1, __ATOMIC", "unsaid, __ATOMIC"),
  ("losses-forgotten-when-full", "record.c", "unsaid + 1, __ATOMIC", "1, __ATOMIC"),
  ("lost-of-the-copy", "record.c", "__atomic_fetch_add(&e->root->lost, 1", "__atomic_fetch_add(&e->lost, 1"),
@@ -176,8 +175,20 @@ M = [
  ("marks-without-limit", "callchain.c", "\tif (!c->marks)\n\t\treturn;\n", ""),
  ("chain-beyond-the-record", "callchain.c", "c.addresses = min_t(u32, c.addresses, room - CHAIN_CONTEXTS);", ""),
  ("stack-beyond-the-record", "sample.c", "if (used < RECORD_MAX)", "if (true)"),
- ("late-sample-dropped", "sample.c", "\tif (!READ_ONCE(e->root->ring))\n\t\treturn;\n\tsize", "\tif (!READ_ONCE(e->root->ring) || (e->attr.exclude_kernel && !host_regs_user(regs)))\n\t\treturn;\n\tsize"),
- ("kernel-shown-to-who-excludes-it", "sample.c", ".regs = visible_regs(e, regs);", ".regs = regs;"),
+ ("late-sample-dropped", "sample.c", "\tif (!r)\n\t\treturn;", "\tif (!r || !is_visible(e, regs))\n\t\treturn;"),
+ ("kernel-shown-to-who-excludes-it", "sample.c", "s.regs = visible_regs(e, regs);", "s.regs = regs;"),
+ ("chain-of-the-kernel-shown", "sample.c", ".regs = visible_regs(e, regs),", ".regs = regs,"),
+ ("kernel-shown-straight", "sample.c", "ahead.room < e->sample_fixed || !is_visible(e, regs)", "ahead.room < e->sample_fixed"),
+ ("straight-over-the-page", "ring.c", "limit = (head | (RING_PAGE - 1)) + 1;", "limit = head + r->size;"),
+ ("straight-over-the-tail", "ring.c", "\tlimit = min_t(u64, limit, head + room_between(r, head, READ_ONCE(r->control->data_tail)));\t/* A */\n", ""),
+ ("straight-over-the-watermark", "ring.c", "\tlimit = min_t(u64, limit, READ_ONCE(r->woken) + r->watermark);\n", ""),
+ ("straight-over-the-loss", "ring.c", "\tif (READ_ONCE(r->lost))\n\t\tWRITE_ONCE(r->limit, 0);\n", ""),
+ ("straight-after-the-loss", "record.c", "\tWRITE_ONCE(r->limit, 0);\n", ""),
+ ("straight-though-odd", "ring.h", "READ_ONCE(r->odd) ? 0 : (s64)(limit - head)", "(s64)(limit - head)"),
+ ("straight-head-first", "ring.h", "u64 limit = READ_ONCE(r->limit), base = READ_ONCE(r->base), head = READ_ONCE(r->head);", "u64 head = READ_ONCE(r->head), limit = READ_ONCE(r->limit), base = READ_ONCE(r->base);"),
+ ("straight-without-asking", "ring.h", "return likely(ring_move_head(r, &head, next));", "r->head = next;\n\treturn true;"),
+ ("again-unpublished", "sample.c", "\tring_publish_head(r);\n\tsample_any(", "\tr->nest = false;\n\tsample_any("),
+ ("chain-again-unpublished", "sample.c", "\t\tring_publish_head(r);\n\t\treturn put_anywhere(", "\t\treturn put_anywhere("),
  ("copies-tell-the-roots-losses", "sample.c", "__atomic_load_n(&e->lost, __ATOMIC_RELAXED)", "__atomic_load_n(&e->root->lost, __ATOMIC_RELAXED)"),
  ("wakeup-events-ignored", "sample.c", "\tr->samples -= e->attr.wakeup_events;\n\treturn true;", "\tr->samples -= e->attr.wakeup_events;\n\treturn false;"),
  ("never-throttle", "overflow.c", "e->int_left = most ? most - 1 : 0;", "e->int_left = UINT32_MAX;"),
@@ -233,7 +244,7 @@ def run(build, name, file, old, new):
 			return "does not compile: " + r.stdout[-300:]
 		objs.discard(f"{build}/core-{c[:-2]}.o")
 		objs.add(o)
-	if file in ("ring.c", "record.c", "ring.h", "sample.h"):	# ringsteps.c contains them
+	if file in ("ring.c", "record.c", "sample.c", "ring.h", "sample.h"):	# ringsteps.c contains them
 		o = f"{work}/ringsteps.o"
 		# From a tree of its own: the tests' headers include "../../kernel/perf/core.h", and that has to be the broken one.
 		os.makedirs(f"{work}/top/kernel")

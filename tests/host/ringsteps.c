@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A record interrupted by another one, at each of its instructions.
+ * A record interrupted by another one, at each of its instructions: samples, which go the straight way where they can, and
+ * records of the other way.
  *
  * On x86 the processor itself can stop after every instruction (the trap flag): the handler counts, and at the
  * wanted instruction it writes a record of its own, as an interrupt would, perhaps to be interrupted in turn.
  * Where that does not work (another processor, a machine that hides the flag) only a few places are left: the
  * test says so, and writers.c has the random ones.
  *
- * ring.c and record.c are compiled here once more, under other names and without the sanitizers, which would
+ * ring.c, record.c and sample.c are compiled here once more, under other names and without the sanitizers, which would
  * multiply the instructions by four.
  */
 #define _GNU_SOURCE
@@ -19,12 +20,18 @@
 #define ring_next_page	step_ring_next_page
 #define ring_words	step_ring_words
 #define ring_put_user	step_ring_put_user
+#define ring_look_ahead	step_ring_look_ahead
+#define ring_publish_head step_ring_publish_head
 #define trailer_size	step_trailer_size
 #define trailer_put	step_trailer_put
-#define record_begin_odd step_record_begin_odd
-#define record_lose	step_record_lose
+#define record_begin	step_record_begin
+#define record_end	step_record_end
 #define record_wake	step_record_wake
 #define record_output	step_record_output
+#define sample_fixed_size step_sample_fixed_size
+#define sample_kind	step_sample_kind
+#define sample_output	step_sample_output
+#define sample_read_output step_sample_read_output
 #include "tape.h"
 #include "sample.h"
 
@@ -34,6 +41,7 @@
 
 #include "ring.c"
 #include "record.c"
+#include "sample.c"
 
 #define DEPTH 3
 #define SIZE 32u		/* of a record, and of a LOST record */
@@ -46,6 +54,7 @@ static struct {
 	u32 at[DEPTH];			/* the instruction at which depth n is interrupted, 0: not */
 	u32 left[DEPTH];
 	bool fired[DEPTH];
+	bool sample[DEPTH];		/* depth n writes a sample */
 	u32 depth;
 } g;
 
@@ -70,7 +79,10 @@ static void write_one(u32 depth)
 	g.fired[depth] = false;
 	if (g.at[depth])
 		trap_flag(true);
-	record_output(g.e[depth], PERF_RECORD_COMM, 0, body, sizeof(body));
+	if (g.sample[depth])
+		sample_output(g.e[depth], USER_REGS, host_current(), body[0], body[1], 0);
+	else
+		record_output(g.e[depth], PERF_RECORD_COMM, 0, body, sizeof(body));
 	if (g.at[depth])
 		trap_flag(false);
 }
@@ -95,6 +107,12 @@ static void read_all(void)
 	static struct rec r;
 
 	while (take(&g.t, &r)) {
+		if (r.type == PERF_RECORD_SAMPLE) {
+			CHECK_EQ(r.size, SIZE);
+			CHECK_EQ(r.w[3], r.w[2] * 0x9e3779b97f4a7c15ULL >> 8);
+			g.seen++;
+			continue;
+		}
 		decode_other(&r, &g.e[0]->attr);
 		if (r.type == PERF_RECORD_LOST) {
 			g.told += r.w[2];
@@ -142,7 +160,8 @@ static void check(void)
 
 static void start(void)
 {
-	struct perf_event_attr a = attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, 1, PERF_SAMPLE_TID);
+	struct perf_event_attr a = attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, 1,
+					PERF_SAMPLE_TID | PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD);
 	struct sigaction sa = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER };
 	int fd[DEPTH];
 
@@ -177,15 +196,17 @@ TEST(sampling_ring_each_step)	/* H 34 */
 
 	start();
 	flags = host_irq_save();
-	for (u32 variant = 0; variant < 6 && can_step(); variant++)
-		for (g.at[0] = 1;; g.at[0]++, steps++) {
-			prepare(variant / 2, variant & 1);
+	for (u32 variant = 0; variant < 12 && can_step(); variant++)
+		for (g.at[0] = 1;; g.at[0] += 1 + sim_rand(3), steps++) {	/* all of them, in one variant or another */
+			g.sample[0] = variant & 1;
+			g.sample[1] = sim_rand(2);
+			prepare(variant / 4, variant & 2);
 			write_one(0);
 			check();
 			if (!g.fired[0])
 				break;
 		}
-	CHECK(!can_step() || steps > 6 * 60);
+	CHECK(!can_step() || steps > 12 * 60);
 	host_irq_restore(flags);
 	unmap(&g.t);
 	sim_end();
@@ -200,6 +221,8 @@ TEST(sampling_ring_step_in_step)	/* H 34: the interrupt is interrupted */
 	for (u32 i = 0; i < 800 && can_step(); i++) {
 		g.at[0] = 1 + sim_rand(400);
 		g.at[1] = 1 + sim_rand(400);
+		for (u32 d = 0; d < DEPTH; d++)
+			g.sample[d] = sim_rand(2);
 		prepare(sim_rand(6), sim_rand(2));
 		write_one(0);
 		check();

@@ -37,6 +37,20 @@ TEST(sampling_fields)	/* PB-16: any set of fields; size and contents agree */
 	}
 }
 
+TEST(sampling_backward)	/* positions that go down, past 0 */
+{
+	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_TID);
+	struct tape t;
+
+	begin(32);
+	a.write_backward = 1;
+	t = map(self(a), 2);
+	happen(3);
+	CHECK_EQ(head_page(&t)->data_head, -48ULL);
+	unmap(&t);
+	sim_end();
+}
+
 TEST(sampling_lost_sums)	/* PB-09, H 42 */
 {
 	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_TID);

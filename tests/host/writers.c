@@ -7,7 +7,7 @@ static u64 pattern(u64 seq, u32 i) { return (seq * 0x9e3779b97f4a7c15ULL) ^ (i *
 struct ring_game {
 	struct perf_ring *r;
 	struct tape t;
-	u64 seq, written, lost, seen;
+	u64 seq, written, straight, lost, seen;
 	bool hostile;
 };
 
@@ -24,14 +24,56 @@ static void read_some(struct ring_game *g, u32 most)
 	}
 }
 
+static void write_one(struct ring_game *g, u32 depth);
+
+/* Time passes between two words of a record. */
+static void pause(struct ring_game *g, u32 depth)
+{
+	if (depth < 3 && !sim_rand(8))
+		write_one(g, depth + 1);	/* an interrupt */
+	if (!g->hostile && !sim_rand(20))
+		read_some(g, sim_rand(3));
+}
+
+/* The straight way. False: this record cannot go it. */
+static bool straight(struct ring_game *g, u32 depth, u64 seq, u32 size)
+{
+	struct ring_ahead a = ring_ahead(g->r);
+	u64 next = a.head + size;
+
+	if (a.room < (s64)size)
+		return false;
+	if (depth < 3 && !sim_rand(8))
+		write_one(g, depth + 1);
+	if (!ring_take(g->r, a.head, next)) {
+		ring_publish_head(g->r);
+		return false;
+	}
+	a.at[0] = ring_header_word((u32)seq, 0, size);
+	for (u32 i = 1; i < size / 8; i++) {
+		pause(g, depth);
+		a.at[i] = pattern(seq, i);
+	}
+	if (!ring_leave(g->r, next))
+		ring_publish_head(g->r);
+	g->written++;
+	g->straight++;
+	return true;
+}
+
 static void write_one(struct ring_game *g, u32 depth)
 {
 	u32 size = 8 * (1 + sim_rand(sim_rand(10) ? 12 : 120));
 	u64 seq = ++g->seq, room;
 	struct ring_write w = { 0 };
 
+	if (sim_rand(2)) {
+		if (straight(g, depth, seq, size))
+			return;
+		ring_look_ahead(g->r);
+	}
 	room = g->r->size - 1 - (g->r->head - head_page(&g->t)->data_tail);
-	if (!(sim_rand(2) ? ring_reserve_plain : ring_reserve)(g->r, &w, size)) {
+	if (!ring_reserve(g->r, &w, size)) {
 		CHECK(g->hostile || room < size);
 		g->lost++;
 		return;
@@ -40,10 +82,7 @@ static void write_one(struct ring_game *g, u32 depth)
 	g->written++;
 	ring_header(&w, (u32)seq, 0, size);
 	for (u32 i = 1; i < size / 8; i++) {
-		if (depth < 3 && !sim_rand(8))
-			write_one(g, depth + 1);	/* an interrupt */
-		if (!g->hostile && !sim_rand(20))
-			read_some(g, sim_rand(3));
+		pause(g, depth);
 		ring_u64(&w, pattern(seq, i));
 	}
 	ring_publish(&w);
@@ -70,7 +109,7 @@ TEST(sampling_ring_nested)	/* H 34, 36 */
 		read_some(&g, UINT32_MAX);
 		host_irq_restore(flags);
 		CHECK_EQ(g.seen, g.written);
-		CHECK(g.lost > 100 && g.written > 5000);
+		CHECK(g.lost > 100 && g.written > 5000 && g.straight > 1000);
 		CHECK_EQ(g.written + g.lost, g.seq);
 		host_mutex_lock(&perf_mutex);
 		ring_put(g.r);
