@@ -148,7 +148,7 @@ void kernel_abort(struct pt_regs *regs, u64 esr, u64 far)
 	if (!e)
 		panic_regs(regs, "unexpected kernel access to %#llx (esr %#llx)",
 			   (unsigned long long)far, (unsigned long long)esr);
-	if (classify(esr) == FC_MM && far < USER_MAX && may_fault_in(regs, e) && fault_in(esr, far))
+	if (may_fault_in(regs, e) && classify(esr) == FC_MM && far < USER_MAX && fault_in(esr, far))
 		return;
 	regs->pc = entry_fixup(e);
 }
