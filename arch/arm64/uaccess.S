@@ -41,6 +41,13 @@
 	store_user \flag, \to, x4, , \off + 8
 	.endif
 .endm
+.macro	copy_64 flag, from, to
+	.irp	off, 0, 16, 32, 48
+	copy_pair \flag, \from, \to, \off
+	.endr
+	add	x0, x0, #64
+	add	x1, x1, #64
+.endm
 .macro	copy_one flag, from, to, reg, size
 	.if	\from
 	load_user \flag, \to, \reg, \size, 0
@@ -114,11 +121,7 @@
 	b.lo	2f
 	cmp	x2, #BULK_MIN - 64
 	b.hs	7f
-6:	.irp	off, 0, 16, 32, 48
-	copy_pair \flag, \from, 86f, \off
-	.endr
-	add	x0, x0, #64
-	add	x1, x1, #64
+6:	copy_64	\flag, \from, 86f
 	subs	x2, x2, #64
 	b.hs	6b
 2:	copy_part \flag, \from, 5
@@ -134,8 +137,13 @@
 7:	add	x2, x2, #64
 	copy_bulk \from
 	subs	x2, x2, #64
-	b.hs	6b			/* it met a page that is not there: so on as if it were small */
-	b	2b
+	b.lo	2b
+	copy_64	\flag, \from, 86f	/* it met a page that is not there: bring it in */
+	subs	x2, x2, #64
+	b.lo	2b
+	cmp	x2, #BULK_MIN - 64
+	b.hs	7b
+	b	6b
 86:	add	x2, x2, #64
 	b	4f
 	.irp	bit, 5, 4, 3, 2, 1, 0
@@ -165,7 +173,7 @@
  * as with the stack of a program's first thread, which seldom has as much as a sample wants. x1's own page needs no
  * second fault to be known.
  */
-.macro	copy_64
+.macro	load_64
 	user	EX_NOFAULT, 80f, ldp x5, x6, [x1, #16]
 	user	EX_NOFAULT, 80f, ldp x7, x8, [x1, #32]
 	user	EX_NOFAULT, 80f, ldp x9, x10, [x1, #48]
@@ -191,7 +199,7 @@ copy_from_user_nofault:
 	b	80f
 1:	lsr	x11, x2, #6			/* blocks; behind them, a part for each bit of x2 below */
 	cbz	x11, 3f
-2:	copy_64
+2:	load_64
 	subs	x11, x11, #1
 	b.ne	2b
 3:	tbz	x2, #5, 4f
