@@ -586,3 +586,131 @@ CHECK(splice_among_writers)
 	reap("first", a);
 	reap("writer", b);
 }
+
+/* --- a crowd at a pipe ------------------------------------------------------------------------------------ */
+
+#define CROWD 3
+#define ROUNDS 50
+
+static struct crowd {
+	int p[2], q[2];		/* the pipe, and one from which bytes are spliced into it */
+	pthread_barrier_t start, end;
+	volatile int left;	/* bytes of this round that nobody has read yet */
+	int share[CROWD];	/* what each writer writes */
+} crowd;
+
+static unsigned next_number(unsigned *x)
+{
+	*x = *x * 1103515245 + 12345;
+	return *x >> 8;
+}
+
+/* Pieces of all sizes, so that the pipe is empty, full and between. */
+static int piece(unsigned *x, int most)
+{
+	static const int sizes[] = { 1, 100, 4096, 5000, 20000, 65536 };
+	int n = sizes[next_number(x) % 6];
+
+	return n < most ? n : most;
+}
+
+static void *crowd_writer(void *arg)
+{
+	unsigned seed = 7 + (unsigned)(long)arg;
+
+	for (int r = 0; r < ROUNDS; r++) {
+		pthread_barrier_wait(&crowd.start);
+		for (int left = crowd.share[(long)arg]; left > 0;) {
+			int n = piece(&seed, left), done;
+
+			if (next_number(&seed) % 4)
+				done = (int)write(crowd.p[1], bytes, (size_t)n);
+			else
+				done = (int)splice(crowd.q[0], NULL, crowd.p[1], NULL, (size_t)(n < 4096 ? n : 4096), 0);
+			need("give", done);
+			left -= done;
+		}
+		pthread_barrier_wait(&crowd.end);
+	}
+	return NULL;
+}
+
+static void *crowd_reader(void *arg)
+{
+	static __thread char buf[65536];
+	unsigned seed = 99 + (unsigned)(long)arg;
+	int own[2];
+
+	need("pipe", pipe(own));
+	for (;;) {
+		int n = piece(&seed, sizeof(buf)), got;
+
+		if (next_number(&seed) % 4) {
+			got = (int)read(crowd.p[0], buf, (size_t)n);
+		} else {
+			got = (int)splice(crowd.p[0], NULL, own[1], NULL, 4096, 0);
+			if (got > 0)
+				need("own", read(own[0], buf, sizeof(buf)));
+		}
+		need("take", got);
+		if (!got)
+			return NULL;
+		__atomic_sub_fetch(&crowd.left, got, __ATOMIC_SEQ_CST);
+	}
+}
+
+/* Feeds the pipe from which writers splice. */
+static void *crowd_feeder(void *arg)
+{
+	(void)arg;
+	while (write(crowd.q[1], bytes, sizeof(bytes)) > 0)
+		;
+	return NULL;
+}
+
+/* Each round ends when all is read: whoever sleeps on for want of a wake-up keeps it from ending. */
+static int crowd_round(unsigned *seed)
+{
+	int sum = 0;
+	long end;
+
+	for (int k = 0; k < CROWD; k++)
+		sum += crowd.share[k] = (int)(next_number(seed) % 150000);
+	crowd.left = sum;
+	pthread_barrier_wait(&crowd.start);
+	end = now_ms() + 10000;
+	while (crowd.left && now_ms() < end)
+		sched_yield();
+	if (crowd.left)
+		return 0;
+	pthread_barrier_wait(&crowd.end);
+	return 1;
+}
+
+CHECK(pipe_crowd)
+{
+	pthread_t t[2 * CROWD + 1];
+	unsigned seed = 1;
+
+	signal(SIGPIPE, SIG_IGN);
+	need("pipe", pipe(crowd.p));
+	need("pipe", pipe(crowd.q));
+	pthread_barrier_init(&crowd.start, NULL, CROWD + 1);
+	pthread_barrier_init(&crowd.end, NULL, CROWD + 1);
+	for (long k = 0; k < CROWD; k++) {
+		need("thread", -pthread_create(&t[k], NULL, crowd_writer, (void *)k));
+		need("thread", -pthread_create(&t[CROWD + k], NULL, crowd_reader, (void *)k));
+	}
+	need("thread", -pthread_create(&t[2 * CROWD], NULL, crowd_feeder, NULL));
+	for (int r = 0; r < ROUNDS; r++)
+		if (!crowd_round(&seed)) {
+			say("nobody reads the rest");
+			return;
+		}
+	say("all is read");
+	close(crowd.p[1]);
+	close(crowd.q[0]);
+	for (int k = 0; k < 2 * CROWD + 1; k++)
+		pthread_join(t[k], NULL);
+	say("all have ended");
+}
