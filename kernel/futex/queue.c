@@ -3,8 +3,8 @@
  * The hash of wait queues behind futexes, and sleeping in it.
  *
  * A word of user memory is known by its key: (address space, address), or (inode, offset) if it is
- * shared. A waiter queues itself and *then* compares the word, with the bucket locked; a waker has
- * changed the word and then looks at the bucket: one of them sees the other. Reading user memory
+ * shared. A waiter locks the bucket, *then* compares the word and queues itself; a waker has
+ * changed the word and then looks at the bucket and its lock: one of them sees the other. Reading user memory
  * under the lock does not fault pages in; the caller drops the lock, touches the page and starts
  * over.
  */

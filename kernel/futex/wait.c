@@ -87,6 +87,13 @@ static long wake_locked(struct bucket *b, const struct futex_key *key, int nr, u
 	return n;
 }
 
+/* Nobody is queued, or about to be with the word as it was before the caller's barrier. The lock first: who holds it has perhaps
+ * read the word and comes on the list next; who takes it later reads the new word. */
+static bool nobody_waits(const struct bucket *b)
+{
+	return !load_acquire(&b->lock.locked) && (!READ_ONCE(b->waiters.next) || list_empty(&b->waiters));
+}
+
 long futex_wake(u32 __user *p, bool shared, int nr, u32 bitset)
 {
 	struct futex_key key;
@@ -100,7 +107,7 @@ long futex_wake(u32 __user *p, bool shared, int nr, u32 bitset)
 		return ret;
 	b = bucket_of(&key);
 	smp_mb();	/* the caller's change of the word, before the test for waiters */
-	if (!READ_ONCE(b->waiters.next) || (list_empty(&b->waiters) && !spin_is_locked(&b->lock)))
+	if (nobody_waits(b))
 		return 0;
 	spin_lock(&b->lock);
 	ret = wake_locked(b, &key, nr, bitset);

@@ -220,6 +220,48 @@ static void *futex_waiter(void *arg)
 	return (void *)r;
 }
 
+static volatile unsigned int sleepy[1024], reached;
+#define SLEEPS 5000
+
+/* Waits for each of the words in turn; it says how often nobody woke it. */
+static void *sleeper(void *arg)
+{
+	const struct timespec limit = {1, 0};
+	long lost = 0;
+
+	for (unsigned int i = 0; i < SLEEPS; i++) {
+		volatile unsigned int *w = &sleepy[i % 1024];
+		unsigned int round = i / 1024;
+
+		while (*w == round)
+			if (futex((void *)w, FUTEX_WAIT_PRIVATE, round, &limit, NULL, 0) < 0 && errno == ETIMEDOUT)
+				lost++;
+		__atomic_store_n(&reached, i + 1, __ATOMIC_RELEASE);
+	}
+	return (void *)lost;
+}
+
+/* The word is changed, and the waiter woken, at about the time when it goes to sleep. */
+CHECK(futex_wake_meets_wait)
+{
+	unsigned int seed = 1;
+	pthread_t t;
+	void *lost;
+
+	need("thread", -pthread_create(&t, NULL, sleeper, NULL));
+	for (unsigned int i = 0; i < SLEEPS; i++) {
+		while (__atomic_load_n(&reached, __ATOMIC_ACQUIRE) != i)
+			;
+		seed = seed * 1103515245 + 12345;
+		for (volatile unsigned int k = seed >> 24; k; k--)
+			;
+		sleepy[i % 1024]++;
+		futex((void *)&sleepy[i % 1024], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	}
+	pthread_join(t, &lost);
+	val("lost", (long)lost);
+}
+
 CHECK(futex_wake_counts)
 {
 	pthread_t t[6];
