@@ -24,32 +24,6 @@
 
 #define PAGE_4K 4096u
 
-/*
- * How user space computes the present: time_zero + (counter * mult >> shift), which is host_now() with a
- * zero of 0 (host_user_clock); time_offset takes it back to what has passed since now, the moment of the times.
- */
-static void fill_clock(struct perf_event_mmap_page *p, u64 now)
-{
-	u64 counter;
-	u32 mult, shift;
-
-	if (!host_user_clock(&mult, &shift, &counter))
-		return;
-	p->time_zero = 0;
-	p->time_offset = -now;
-	if (shift == 32) {
-		shift = 31;
-		mult >>= 1;
-	}
-	p->time_mult = mult;
-	p->time_shift = (u16)shift;
-	p->time_cycles = counter;
-	p->time_mask = UINT64_MAX;
-	p->cap_user_time = 1;
-	p->cap_user_time_zero = 1;
-	p->cap_user_time_short = 1;
-}
-
 static bool asks_user_read(const struct perf_event *e)
 {
 	return e->hw.flags & PERF_HW_USER_READ;
@@ -90,7 +64,7 @@ static void fill_times(struct perf_event *e, struct perf_event_mmap_page *p)
 	event_times_now(e, &enabled, &running);
 	p->time_enabled = enabled + READ_ONCE(e->child_enabled);
 	p->time_running = running + READ_ONCE(e->child_running);
-	fill_clock(p, ctx && ctx->oncpu >= 0 ? ctx->stamp : host_now());
+	p->time_offset = -(ctx && ctx->oncpu >= 0 ? ctx->stamp : host_now());
 }
 
 /* Rewrite the page, if there is one, from the event; its context's clock says what time it is. c, or m
@@ -184,11 +158,36 @@ bool perf_user_read_trap(void)
 	return ours;
 }
 
+/*
+ * How user space computes the present: time_zero + (counter * mult >> shift), which is host_now() with a
+ * zero of 0 (host_user_clock); time_offset takes it back to what has passed since the moment of the times.
+ */
+static void fill_clock(struct perf_event_mmap_page *p)
+{
+	u64 counter;
+	u32 mult, shift;
+
+	if (!host_user_clock(&mult, &shift, &counter))
+		return;
+	if (shift == 32) {
+		shift = 31;
+		mult >>= 1;
+	}
+	p->time_mult = mult;
+	p->time_shift = (u16)shift;
+	p->time_cycles = counter;
+	p->time_mask = UINT64_MAX;
+	p->cap_user_time = 1;
+	p->cap_user_time_zero = 1;
+	p->cap_user_time_short = 1;
+}
+
 /* What never changes in the page of a new ring. */
 void userpage_init(struct perf_ring *r)
 {
 	struct perf_event_mmap_page *p = r->pages[0];
 
+	fill_clock(p);
 	p->cap_bit0_is_deprecated = 1;
 	p->size = offsetof(struct perf_event_mmap_page, __reserved);
 	p->data_offset = PAGE_4K;
