@@ -50,13 +50,16 @@ u32 host_callchain_user(const struct pt_regs *regs, u64 *ips, u32 max)
 	return 1 + user_frames(regs->regs[29], ips + 1, max - 1);
 }
 
-static struct pt_regs here[NR_CPUS];	/* own CPU, IRQs off; what host_here_regs does not set stays 0 */
+/* Own CPU, IRQs off; what host_here_regs does not set stays 0. Of a size that is a power of two: an address is one shift. */
+static struct {
+	struct pt_regs regs;
+} __aligned(512) here[NR_CPUS];
 
 /* As if the caller of the hook had been interrupted right behind its call. */
 noinline const struct pt_regs *host_here_regs(void)
 {
 	const u64 *own = __builtin_frame_address(0), *hook = (const u64 *)own[0];
-	struct pt_regs *r = &here[cpu_id()];
+	struct pt_regs *r = &here[cpu_id()].regs;
 
 	r->regs[29] = r->sp = hook[0];
 	r->regs[30] = r->pc = hook[1];

@@ -493,7 +493,7 @@ void overflow_wake(struct perf_event *root);
 void overflow_signal(struct perf_event *root);
 void overflow_forget_trap(struct perf_event *e);	/* c: no SIGTRAP for what it has overflowed so far */
 extern u64 cputime_allowed;			/* ns of an interrupt, 0: nobody cares (a) */
-void cputime_took(u64 ns);			/* one interrupt, O */
+void cputime_took(u64 start);			/* one interrupt, O */
 void cputime_rate_set(void);			/* after a sysctl has been written */
 /* task: record_subject(); now: host_now() */
 void event_overflow(struct perf_event *e, const struct pt_regs *regs, struct task *task, u64 addr, u64 period,

@@ -105,13 +105,20 @@ void count_resume(struct perf_event *e)
 	pp->run.forget |= e->hw.taken;
 }
 
-/* The end of a period, or of half the range of its counter. o, PMU paused. */
-static inline void overflowed(struct perf_cpu_pmu *pp, struct perf_event *e, const struct pt_regs *regs, u64 now)
+/* The end of a period, or of half the range of its counter, on the lowest of these counters. o, PMU paused. */
+static inline __attribute__((always_inline)) void overflowed(struct perf_cpu_pmu *pp, u64 counters,
+							      const struct pt_regs *regs, u64 now)
 {
+	struct perf_event *e = pp->seats->slot[__builtin_ctzll(counters)];
 	const struct pmu_ops *ops = pp->pmu->ops;
-	u64 period = e->last_period;
+	u64 period;
 	bool due;
 
+	if (unlikely(!e)) {	/* spurious, or the counter was freed before its interrupt */
+		STAT_INC(spurious);
+		return;
+	}
+	period = e->last_period;
 	WRITE_ONCE(pp->overflows, pp->overflows + 1);
 	count_fold(e, ops->read_paused(pp->pmu, &e->hw));
 	due = is_sampling(e) && e->period_left <= 0;
@@ -126,6 +133,12 @@ static inline void overflowed(struct perf_cpu_pmu *pp, struct perf_event *e, con
 	}
 }
 
+static noinline void others_overflowed(struct perf_cpu_pmu *pp, u64 counters, const struct pt_regs *regs)
+{
+	for (; counters; counters &= counters - 1)
+		overflowed(pp, counters, regs, host_now());
+}
+
 /* Something has been stopped or started: the long end of an operation. */
 static noinline bool commit_overflow(struct perf_cpu_pmu *pp)
 {
@@ -136,24 +149,16 @@ static noinline bool commit_overflow(struct perf_cpu_pmu *pp)
 
 bool perf_pmu_overflow(struct perf_cpu_pmu *pp, u64 counters, const struct pt_regs *regs)
 {
-	u64 start = host_now(), now = start;
+	u64 now = host_now();
 
 	ASSERT_HOT(host_irqs_off() && counters);
 	pp->paused = true;
-	for (;;) {
-		struct perf_event *e = pp->seats->slot[__builtin_ctzll(counters)];
-
-		if (likely(e))
-			overflowed(pp, e, regs, now);
-		else
-			STAT_INC(spurious);	/* or the counter was freed before its interrupt */
-		counters &= counters - 1;
-		if (likely(!counters))
-			break;
-		now = host_now();
-	}
+	overflowed(pp, counters, regs, now);
+	counters &= counters - 1;
+	if (unlikely(counters))
+		others_overflowed(pp, counters, regs);
 	if (READ_ONCE(cputime_allowed))
-		cputime_took(host_now() - start);
+		cputime_took(now);
 	if (unlikely(pp->run.forget || !pp->run.counters))
 		return commit_overflow(pp);
 	pp->paused = false;

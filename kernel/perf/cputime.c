@@ -44,10 +44,10 @@ static void lower_rate(u64 average, u64 limit)
 		 (unsigned long)(average - average / 5), (unsigned long)limit, (int)per_tick * HZ);
 }
 
-/* An interrupt with overflows took that long. O. */
-void cputime_took(u64 ns)
+/* An interrupt with overflows ends that began then. O. */
+void cputime_took(u64 start)
 {
-	u64 limit = READ_ONCE(cputime_allowed), *sum = &running[host_cpu()];
+	u64 limit = READ_ONCE(cputime_allowed), *sum = &running[host_cpu()], ns = host_now() - start;
 
 	if (!limit)
 		return;
