@@ -122,14 +122,6 @@ void host_irq_work_init(struct host_irq_work *w, void (*fn)(struct host_irq_work
 	w->fn = fn;
 }
 
-bool host_irq_work_queue(struct host_irq_work *w)
-{
-	bool queued = READ_ONCE(w->work.queued);
-
-	irq_work_queue(&w->work);
-	return !queued;
-}
-
 void host_irq_work_sync(struct host_irq_work *w)
 {
 	irq_work_sync(&w->work);

@@ -52,6 +52,7 @@ struct host_irq_work {
 	void (*fn)(struct host_irq_work *);
 };
 
+static inline bool host_irq_work_queue(struct host_irq_work *w) { return irq_work_queue(&w->work); }
 static inline void *host_zalloc(size_t size) { return kzalloc(size); }
 static inline void host_free(void *p) { kfree(p); }
 static inline u32 host_nr_cpus(void) { return nr_cpus; }

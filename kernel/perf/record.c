@@ -82,9 +82,9 @@ void record_end(const struct ring_write *w)
 
 void record_wake(struct perf_ring *r, struct perf_event *root)
 {
-	ring_wake(r);
-	if (host_file_async(root->file))
+	if (unlikely(host_file_async(root->file)))
 		overflow_signal(root);
+	ring_wake(r);
 }
 
 void record_output(struct perf_event *e, u32 type, u16 misc, const void *body, u32 n)

@@ -128,16 +128,6 @@ static u64 room_between(const struct perf_ring *r, u64 head, u64 tail)
 	return (tail - head - 1) & (r->size - 1);
 }
 
-/* In a backward ring everything is mirrored. */
-static bool has_room(const struct perf_ring *r, u64 head, u32 size)
-{
-	u64 tail = READ_ONCE(r->control->data_tail);
-
-	if (r->overwrite)
-		return size <= r->size;
-	return (r->backward ? room_between(r, tail, head) : room_between(r, head, tail)) >= size;
-}
-
 static void enter(struct perf_ring *r, struct ring_write *w)
 {
 	w->ring = r;
@@ -173,28 +163,40 @@ static struct ring_at at_position(const struct perf_ring *r, u64 pos)
 	return (struct ring_at){ (u64 *)((char *)*page + (place & (RING_PAGE - 1))), page };
 }
 
+/* In a backward ring everything is mirrored. */
+static inline __attribute__((always_inline)) bool reserve(struct perf_ring *r, struct ring_write *w, u32 size,
+							  bool overwrite, bool backward)
+{
+	u64 head, next, tail, room;
+
+	enter(r, w);
+	head = READ_ONCE(r->head);
+	do {
+		tail = READ_ONCE(r->control->data_tail);	/* A */
+		room = backward ? room_between(r, tail, head) : room_between(r, head, tail);
+		if (unlikely((overwrite ? r->size : room) < size)) {
+			ring_publish(w);
+			return false;
+		}
+		next = backward ? head - size : head + size;
+	} while (!ring_move_head(r, &head, next));
+	w->to = at_position(r, backward ? next : head);
+	w->wake = watermark_passed(r, backward ? -next : next);
+	return true;
+}
+
 bool ring_reserve(struct perf_ring *r, struct ring_write *w, u32 size)
 {
-	u64 head, next;
-
 	ASSERT_HOT(host_irqs_off() && !(size & 7) && size && !r->dataless);
+	w->turn = false;
+	if (likely(!READ_ONCE(r->odd)))
+		return reserve(r, w, size, false, false);
 	if (READ_ONCE(r->paused))
 		return false;
 	w->turn = READ_ONCE(r->crowded);
 	if (w->turn)
 		host_spin_lock(&r->turn);
-	enter(r, w);
-	head = READ_ONCE(r->head);
-	do {
-		if (!has_room(r, head, size)) {
-			ring_publish(w);
-			return false;
-		}
-		next = r->backward ? head - size : head + size;
-	} while (!ring_move_head(r, &head, next));
-	w->to = at_position(r, r->backward ? next : head);
-	w->wake = watermark_passed(r, r->backward ? -next : next);
-	return true;
+	return reserve(r, w, size, r->overwrite, r->backward);
 }
 
 /* Inner writers do not come here, nor does one that goes the straight way come in between. A limit that an
@@ -203,7 +205,7 @@ void ring_look_ahead(struct perf_ring *r)
 {
 	u64 head = READ_ONCE(r->head), limit = (head | (RING_PAGE - 1)) + 1;
 
-	if (READ_ONCE(r->odd))
+	if (READ_ONCE(r->unusual))
 		return;
 	WRITE_ONCE(r->nest, true);
 	barrier();
@@ -236,7 +238,7 @@ static struct ring_at advance(struct ring_at a, u32 n)
 	return (u64)a.at & 4095 ? a : ring_next_page(a);
 }
 
-struct ring_at ring_words(struct ring_at a, const u64 *from, u32 n)
+struct ring_at ring_words_over_pages(struct ring_at a, const u64 *from, u32 n)
 {
 	for (n *= 8; n;) {
 		u32 chunk = in_page(a, n);
@@ -252,24 +254,20 @@ struct ring_at ring_words(struct ring_at a, const u64 *from, u32 n)
 void ring_bytes(struct ring_write *w, const void *p, u32 n)
 {
 	ASSERT_HOT(!(n & 7));
-	w->to = ring_words(w->to, p, n / 8);
+	if (n)
+		w->to = ring_words(w->to, p, n / 8);
 }
 
 struct ring_at ring_put_user(struct ring_at a, u64 addr, u32 n, u32 *got)
 {
-	bool readable = true;
+	u32 chunk, before = 0, read = 0;
 
-	for (*got = 0; n;) {
-		u32 chunk = in_page(a, n);
-
-		if (readable) {
-			u32 done = (u32)host_copy_from_user_nofault(a.at, addr + *got, chunk);
-
-			readable = done == chunk;
-			*got += done;
-		}
-		n -= chunk;
+	for (; n; n -= chunk, before += chunk) {
+		chunk = in_page(a, n);
+		if (likely(read == before))
+			read += (u32)host_copy_from_user_nofault(a.at, addr + read, chunk);
 		a = advance(a, chunk);
 	}
+	*got = read;
 	return a;
 }

@@ -24,15 +24,20 @@ struct perf_ring {
 	u64 watermark;		/* bytes between wake-ups (I) */
 	union {
 		struct {
-			bool dataless;	/* nr_pages is 0 (I) */
-			bool overwrite;	/* the reader cannot write: old records are overwritten (I) */
-			bool backward;	/* filled from high to low positions (I) */
-			bool paused;	/* PAUSE_OUTPUT (a) */
-			bool crowded;	/* several CPUs may write: they take turns, see output.c (m, a) */
-			bool nest;	/* a record is being taken: who finds this set is an inner writer (w) */
+			union {
+				struct {
+					bool overwrite;	/* the reader cannot write: old records are overwritten (I) */
+					bool backward;	/* filled from high to low positions (I) */
+					bool paused;	/* PAUSE_OUTPUT (a) */
+					bool crowded;	/* several CPUs may write: they take turns, see output.c (m, a) */
+				};
+				u32 odd;	/* 0: a ring as most are */
+			};
+			bool nest;	/* a record is being written: who finds this set is an inner writer (w) */
 		};
-		u64 odd;	/* 0: a ring as most are, of which a writer has to ask nothing more */
+		u64 unusual;	/* 0: not odd, and nobody writes */
 	};
+	bool dataless;		/* nr_pages is 0 (I) */
 	host_spinlock turn;
 
 	u64 head;		/* where the next record goes: private, the page has a copy (w) */
@@ -120,9 +125,16 @@ static inline u64 ring_header_word(u32 type, u16 misc, u32 size)
 {
 	return (u64)size << 48 | (u64)misc << 32 | type;
 }
-struct ring_at ring_words(struct ring_at a, const u64 *from, u32 n);
+struct ring_at ring_words_over_pages(struct ring_at a, const u64 *from, u32 n);
+static inline struct ring_at ring_words(struct ring_at a, const u64 *from, u32 n)
+{
+	if (unlikely(((u64)a.at & (RING_PAGE - 1)) + 8 * n >= RING_PAGE))
+		return ring_words_over_pages(a, from, n);
+	__builtin_memcpy(a.at, from, 8 * n);
+	return (struct ring_at){ a.at + n, a.page };
+}
 /* Copy n bytes (a multiple of 8) of user memory at addr. *got: bytes before the first that cannot be
- * read; for the rest the ring keeps what it had, its reader's old records (as on Linux). */
+ * read; the rest stays what the ring had there, as on Linux. */
 struct ring_at ring_put_user(struct ring_at a, u64 addr, u32 n, u32 *got);
 
 /* The same for a record in the making. */
@@ -149,7 +161,7 @@ static inline struct ring_ahead ring_ahead(const struct perf_ring *r)
 {
 	u64 limit = READ_ONCE(r->limit), base = READ_ONCE(r->base), head = READ_ONCE(r->head);
 
-	return (struct ring_ahead){ (u64 *)(base + head), head, READ_ONCE(r->odd) ? 0 : (s64)(limit - head) };
+	return (struct ring_ahead){ (u64 *)(base + head), head, READ_ONCE(r->unusual) ? 0 : (s64)(limit - head) };
 }
 
 /* head goes to next, unless an inner writer has moved it: then head says where to. */
@@ -176,7 +188,7 @@ static inline bool ring_take(struct perf_ring *r, u64 head, u64 next)
 static inline void ring_publish(const struct ring_write *w)
 {
 	barrier();
-	if (likely(!w->inner))
+	if (likely(!w->inner) && unlikely(!ring_leave(w->ring, READ_ONCE(w->ring->head))))
 		ring_publish_head(w->ring);
 	if (unlikely(w->turn))
 		host_spin_unlock(&w->ring->turn);

@@ -111,7 +111,14 @@ static u32 size_regs(const struct pt_regs *regs, u32 nr)
 	return 8 + (regs ? 8 * nr : 0);
 }
 
-static noinline W put_regs(W w, const struct pt_regs *regs, u64 mask)
+static noinline W put_some_regs(W w, const struct pt_regs *regs, u64 mask)
+{
+	for (; mask; mask &= mask - 1)
+		w = ring_word(w, host_regs_get(regs, (u32)__builtin_ctzll(mask)));
+	return w;
+}
+
+static inline W put_regs(W w, const struct pt_regs *regs, u64 mask)
 {
 	const u64 *all;
 	u32 nr;
@@ -122,9 +129,7 @@ static noinline W put_regs(W w, const struct pt_regs *regs, u64 mask)
 	all = host_regs_array(regs, &nr);
 	if (all && mask == (1ULL << nr) - 1)	/* what perf asks for to unwind a stack */
 		return ring_words(w, all, nr);
-	for (; mask; mask &= mask - 1)
-		w = ring_word(w, host_regs_get(regs, (u32)__builtin_ctzll(mask)));
-	return w;
+	return put_some_regs(w, regs, mask);
 }
 
 static u32 size_uregs(const S *s) { return size_regs(s->uregs, s->e->nr_uregs); }
@@ -192,7 +197,7 @@ u16 sample_fixed_size(const struct perf_event_attr *attr)
 	return (u16)(8 + 8 * __builtin_popcountll(attr->sample_type & WORDS));
 }
 
-static noinline u32 long_size(const S *s)
+static inline u32 long_size(const S *s)
 {
 	u32 n = 0;
 
@@ -319,7 +324,7 @@ static const struct pt_regs *visible_regs(const struct perf_event *e, const stru
 
 /* --- in any way ----------------------------------------------------------------------------------------------- */
 
-static void put_anywhere(const S *s, u32 size)
+static inline __attribute__((always_inline)) void put_anywhere(const S *s, u32 size)
 {
 	struct ring_write w;
 
@@ -369,21 +374,31 @@ static noinline void sample_again(struct perf_event *e, const struct pt_regs *re
 	sample_any(e, regs, task, addr, period, now);
 }
 
-/* An interrupt has written behind it (left is false), or samples are counted. */
-static noinline void sample_end(struct perf_event *e, struct perf_ring *r, bool left)
+/* Samples are counted. */
+static noinline void sample_count(struct perf_event *e, struct perf_ring *r)
 {
-	if (!left)
-		ring_publish_head(r);
 	if (counts_for_wakeup(r, e))
 		record_wake(r, e->root);
+}
+
+/* An interrupt has written behind it. */
+static noinline void sample_overtaken(struct perf_event *e, struct perf_ring *r)
+{
+	ring_publish_head(r);
+	sample_count(e, r);
 }
 
 static inline __attribute__((always_inline)) void straight_end(struct perf_event *e, struct perf_ring *r, u64 next)
 {
 	if (unlikely(!ring_leave(r, next)))
-		sample_end(e, r, false);
-	else if (e->attr.wakeup_events && !e->attr.watermark)
-		sample_end(e, r, true);
+		sample_overtaken(e, r);
+	else if (e->attr.wakeup_events)
+		sample_count(e, r);
+}
+
+static noinline void chain_anywhere(const S *s, u32 size)
+{
+	put_anywhere(s, size);
 }
 
 /* With a call chain. */
@@ -402,10 +417,10 @@ static void sample_chain(struct perf_event *e, const struct pt_regs *regs, struc
 	ahead = ring_ahead(r);
 	next = ahead.head + size;
 	if (unlikely(ahead.room < (s64)size))
-		return put_anywhere(s, size);
+		return chain_anywhere(s, size);
 	if (unlikely(!ring_take(r, ahead.head, next))) {
 		ring_publish_head(r);
-		return put_anywhere(s, size);
+		return chain_anywhere(s, size);
 	}
 	HOST_PAUSE("output");
 	to = ahead.at;

@@ -18,7 +18,7 @@
 #define ring_wake	step_ring_wake
 #define ring_bytes	step_ring_bytes
 #define ring_next_page	step_ring_next_page
-#define ring_words	step_ring_words
+#define ring_words_over_pages step_ring_words_over_pages
 #define ring_put_user	step_ring_put_user
 #define ring_look_ahead	step_ring_look_ahead
 #define ring_publish_head step_ring_publish_head
