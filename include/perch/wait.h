@@ -33,7 +33,11 @@ struct wait_entry {
 #define waitq_init(q)	waitq_init_class(q, LOCK_CLASS(#q))
 void waitq_init_class(struct waitq *q, struct lock_class *class);
 #else
-void waitq_init(struct waitq *q);
+static inline void waitq_init(struct waitq *q)
+{
+	spin_init(&q->lock);
+	list_init(&q->list);
+}
 #endif
 static inline bool waitq_active(const struct waitq *q) { return !list_empty(&q->list); }
 bool default_wake(struct wait_entry *w, void *key);
@@ -123,7 +127,12 @@ void mutex_init_class(struct mutex *m, struct lock_class *class);
  * LOCK_SUBCLASSES - 1. */
 void mutex_lock_nested(struct mutex *m, u32 sub);
 #else
-void mutex_init(struct mutex *m);
+static inline void mutex_init(struct mutex *m)
+{
+	spin_init(&m->lock);
+	m->owner = 0;
+	list_init(&m->waiters);
+}
 #define mutex_lock_nested(m, sub) mutex_lock(m)
 #endif
 void mutex_lock(struct mutex *m);

@@ -6,7 +6,7 @@
  *
  * files->lock guards everything and is held for a few loads only. fd_get takes a reference to the
  * file under it, so a file closed by another thread stays alive until the last call using it ends. Only while a task
- * has its table for itself it needs neither: fd_use, fd_install.
+ * has its table for itself it needs neither: fd_use, fd_alloc, fd_install.
  */
 #include "fdtable.h"
 
@@ -228,31 +228,47 @@ void files_exec(void)
 
 /* --- numbers ------------------------------------------------------------------------------- */
 
-static int alloc_from(struct files *t, u32 from, bool cloexec)
+/* The lowest free number, from `from` on, is taken. -1: none below limit, or the table is too small. */
+static inline int take_number(struct files *t, u32 from, u32 limit, bool cloexec)
 {
-	u32 limit = fd_limit(), fd;
-	int err = 0;
+	u32 fd = find_free(t, max(from, t->next));
+
+	if (unlikely(fd >= limit || fd >= t->size))
+		return -1;
+	fd_set_bit(t->open, fd, true);
+	if (cloexec)	/* a free number's bit is clear */
+		fd_set_bit(t->cloexec, fd, true);
+	if (from <= t->next)
+		t->next = fd + 1;
+	return (int)fd;
+}
+
+static noinline int alloc_locked(struct files *t, u32 from, u32 limit, bool cloexec)
+{
+	int fd, err = 0;
+
+	spin_lock(&t->lock);
+	while ((fd = take_number(t, from, limit, cloexec)) < 0 && !err) {
+		u32 wanted = find_free(t, max(from, t->next));
+
+		err = wanted >= limit ? -EMFILE : files_grow_locked(t, wanted);
+	}
+	spin_unlock(&t->lock);
+	return fd < 0 ? err : fd;
+}
+
+/* While only this task has the table, nobody else looks at the bits: who looks at it from outside looks at the files, and
+ * at the size, which only changes under the lock. */
+static inline int alloc_from(struct files *t, u32 from, bool cloexec)
+{
+	u32 limit = fd_limit();
+	int fd = -1;
 
 	if (FAIL_STEP(FAIL_FD))
 		return -EMFILE;
-	spin_lock(&t->lock);
-	for (;;) {
-		fd = find_free(t, max(from, t->next));
-		if (likely(fd < limit && fd < t->size))
-			break;		/* find_free has seen that it is */
-		err = fd >= limit ? -EMFILE : files_grow_locked(t, fd);
-		if (err)
-			break;
-	}
-	if (!err) {
-		fd_set_bit(t->open, fd, true);
-		if (cloexec)	/* a free number's bit is clear */
-			fd_set_bit(t->cloexec, fd, true);
-		if (from <= t->next)
-			t->next = fd + 1;
-	}
-	spin_unlock(&t->lock);
-	return err ? err : (int)fd;
+	if (likely(files_alone(t)))
+		fd = take_number(t, from, limit, cloexec);
+	return likely(fd >= 0) ? fd : alloc_locked(t, from, limit, cloexec);
 }
 
 int fd_alloc(u32 flags)
@@ -260,8 +276,8 @@ int fd_alloc(u32 flags)
 	return alloc_from(current->files, 0, flags & O_CLOEXEC);
 }
 
-/* While only this task has the table, the array stays where it is and the number is ours: who looks at it from
- * outside sees f or nothing. */
+/* Alone with the table, the array stays where it is and the number is ours: who looks at it from outside sees f or
+ * nothing. */
 void fd_install(int fd, struct file *f)
 {
 	struct files *t = current->files;

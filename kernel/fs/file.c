@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-struct file *file_alloc(void)
+static inline struct file *alloc(void)
 {
 	struct file *f = kzalloc(sizeof(*f));
 
@@ -24,6 +24,11 @@ struct file *file_alloc(void)
 	list_init(&f->epitems);
 	f->async_fd = -1;
 	return f;
+}
+
+struct file *file_alloc(void)
+{
+	return alloc();
 }
 
 /* Takes over the references in p, on errors too. flags decide read and write; does not call
@@ -122,7 +127,7 @@ struct dentry *anon_dentry(const char *name)
 struct file *anon_file_at(struct dentry *name, const struct file_ops *ops, void *priv, u32 flags)
 {
 	struct path p = { anon_mount, name };
-	struct file *f = file_alloc();
+	struct file *f = alloc();
 
 	if (!f)
 		return ERR_PTR(-ENOMEM);

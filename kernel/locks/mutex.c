@@ -23,23 +23,13 @@ struct mutex_waiter {
 
 #define CALLER	((u64)__builtin_return_address(0))
 
-static void init(struct mutex *m)
-{
-	spin_init(&m->lock);
-	m->owner = 0;
-	list_init(&m->waiters);
-}
-
 #ifdef PERCH_LOCKCHECK
 void mutex_init_class(struct mutex *m, struct lock_class *class)
 {
 	m->class = class;
-	init(m);
-}
-#else
-void mutex_init(struct mutex *m)
-{
-	init(m);
+	spin_init(&m->lock);
+	m->owner = 0;
+	list_init(&m->waiters);
 }
 #endif
 

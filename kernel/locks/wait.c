@@ -19,12 +19,6 @@ void waitq_init_class(struct waitq *q, struct lock_class *class)
 	spin_init_class(&q->lock, class);
 	list_init(&q->list);
 }
-#else
-void waitq_init(struct waitq *q)
-{
-	spin_init(&q->lock);
-	list_init(&q->list);
-}
 #endif
 
 static inline u64 wq_lock(spinlock *l, u32 sub)

@@ -81,7 +81,6 @@ int printk(const char *fmt, ...)
 
 /* --- locks and waiting -------------------------------------------------------------------------- */
 
-void mutex_init(struct mutex *m) { memset(m, 0, sizeof(*m)); }
 void mutex_lock(struct mutex *m) { CHECK(!m->owner); m->owner = (u64)current; }
 void mutex_unlock(struct mutex *m) { CHECK(mutex_held(m)); m->owner = 0; }
 bool mutex_held(const struct mutex *m) { return m->owner == (u64)current; }
