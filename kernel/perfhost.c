@@ -109,17 +109,11 @@ bool host_timer_armed(const struct host_timer *t)
 	return timer_armed(&t->timer);
 }
 
-static void work_trampoline(struct irq_work *w)
+void host_irq_work_run(struct irq_work *w)
 {
 	struct host_irq_work *h = container_of(w, struct host_irq_work, work);
 
 	h->fn(h);
-}
-
-void host_irq_work_init(struct host_irq_work *w, void (*fn)(struct host_irq_work *))
-{
-	w->work = (struct irq_work){ .fn = work_trampoline };
-	w->fn = fn;
 }
 
 void host_irq_work_sync(struct host_irq_work *w)
@@ -308,10 +302,6 @@ s64 *host_mm_pinned_pages(struct host_mm *mm)
 
 /* --- user memory */
 
-size_t host_copy_from_user_nofault(void *dst, u64 src, size_t n)
-{
-	return n - copy_from_user_nofault(dst, (const void __user *)src, n);
-}
 
 /* --- clocks */
 

@@ -4,6 +4,8 @@
  * struct file whose priv is the core's object; a ring's mapping is an area whose pages the core hands
  * over at mmap and takes back when the area has gone.
  */
+#include "fs/fdtable.h"
+
 #include <kernel/perf/host.h>
 #include <perch/fs.h>
 #include <perch/mm.h>
@@ -193,18 +195,21 @@ void host_fd_install(int fd, struct host_file *f)
 	fd_install(fd, (struct file *)f);
 }
 
-struct host_file *host_fd_get(int fd, const struct host_file_ops *ops, void **priv)
+struct host_fd host_fd_get(int fd, const struct host_file_ops *ops, void **priv)
 {
-	struct file *f = fd_get_io(fd);
+	struct fd_use u = fd_use(fd);
 
-	if (!f)
-		return NULL;
-	if (f->ops != &perf_fops || core_ops != ops) {
-		file_put(f);
-		return NULL;
+	if (!u.f || u.f->ops != &perf_fops || core_ops != ops) {
+		fd_unuse(u);
+		return (struct host_fd){ NULL, false };
 	}
-	*priv = f->priv;
-	return (struct host_file *)f;
+	*priv = u.f->priv;
+	return (struct host_fd){ (struct host_file *)u.f, u.counted };
+}
+
+void host_fd_put(struct host_fd f)
+{
+	fd_unuse((struct fd_use){ (struct file *)f.file, f.counted });
 }
 
 bool host_fd_open(int fd)
@@ -214,11 +219,6 @@ bool host_fd_open(int fd)
 	if (f)
 		file_put(f);
 	return f != NULL;
-}
-
-void host_file_put(struct host_file *f)
-{
-	file_put((struct file *)f);
 }
 
 void host_poll_wait(struct host_poll *p, host_waitq *q)

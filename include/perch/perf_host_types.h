@@ -53,6 +53,12 @@ struct host_irq_work {
 };
 
 static inline bool host_irq_work_queue(struct host_irq_work *w) { return irq_work_queue(&w->work); }
+void host_irq_work_run(struct irq_work *w);
+static inline void host_irq_work_init(struct host_irq_work *w, void (*fn)(struct host_irq_work *))
+{
+	w->work = (struct irq_work){ .fn = host_irq_work_run };
+	w->fn = fn;
+}
 static inline void *host_zalloc(size_t size) { return kzalloc(size); }
 static inline void host_free(void *p) { kfree(p); }
 static inline u32 host_nr_cpus(void) { return nr_cpus; }
@@ -64,6 +70,10 @@ static inline int host_copy_from_user(void *dst, u64 src, size_t n)
 static inline int host_copy_to_user(u64 dst, const void *src, size_t n)
 {
 	return copy_to_user((void __user *)dst, src, n) ? -EFAULT : 0;
+}
+static inline size_t host_copy_from_user_nofault(void *dst, u64 src, size_t n)
+{
+	return n - copy_from_user_nofault(dst, (const void __user *)src, n);
 }
 static inline bool host_waitq_active(const host_waitq *q) { return waitq_active(q); }
 static inline u64 host_irq_save(void) { return irq_save(); }

@@ -15,33 +15,20 @@ bool access_privileged(void)
 	return host_capable(HOST_CAP_PERFMON) || host_capable(HOST_CAP_SYS_ADMIN);
 }
 
-/* Debian's level 3 and above. */
-bool access_closed(void)
-{
-	return sysctl_paranoid() > 2 && !host_capable(HOST_CAP_SYS_ADMIN);
-}
-
-static bool allowed(int level)
-{
-	return sysctl_paranoid() <= level || access_privileged();
-}
-
+/* Kernel data by other ways than its events. */
 static int check_kernel(const struct perf_event_attr *attr, struct perf_why *why)
 {
-	if (!attr->exclude_kernel && !allowed(1))
-		return perf_refuse(why, -EACCES, "exclude_kernel", 0,
-				   "kernel counting needs perf_event_paranoid < 2 or CAP_PERFMON");
-	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_kernel && !allowed(1))
+	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_kernel && !access_allowed(1))
 		return perf_refuse(why, -EACCES, "exclude_callchain_kernel", 0,
 				   "kernel callchains need perf_event_paranoid < 2 or CAP_PERFMON");
-	if (attr->text_poke && !allowed(1))
+	if (attr->text_poke && !access_allowed(1))
 		return perf_refuse(why, -EACCES, "text_poke", 1,
 				   "kernel code needs perf_event_paranoid < 2 or CAP_PERFMON");
 	return 0;
 }
 
-/* Checks that need only the attribute, in Linux's order. 0 or -errno. P. */
-int access_open(const struct perf_event_attr *attr, struct perf_why *why)
+/* Checks that need only the attribute, of one that is not plain, in Linux's order. 0 or -errno. P. */
+int access_rare(const struct perf_event_attr *attr, struct perf_why *why)
 {
 	int err = check_kernel(attr, why);
 
@@ -57,18 +44,9 @@ int access_open(const struct perf_event_attr *attr, struct perf_why *why)
 		return perf_refuse(why, -EINVAL, "sample_period", attr->sample_period,
 				   "has more than 63 bits");
 	}
-	if (attr->sample_type & PERF_SAMPLE_PHYS_ADDR && !allowed(1))
+	if (attr->sample_type & PERF_SAMPLE_PHYS_ADDR && !access_allowed(1))
 		return perf_refuse(why, -EACCES, "sample_type", attr->sample_type,
 				   "physical addresses need CAP_PERFMON");
-	return 0;
-}
-
-/* May current count everything on a CPU? */
-int access_cpu(struct perf_why *why)
-{
-	if (!allowed(0))
-		return perf_refuse(why, -EACCES, "pid", (u64)-1,
-				   "CPU-wide events need perf_event_paranoid < 1 or CAP_PERFMON");
 	return 0;
 }
 

@@ -17,22 +17,28 @@ static void link(struct perf_ctx *ctx, const struct attach_request *r)
 		group_join(r->leader, r->e);
 }
 
+static noinline void attach_running(struct perf_ctx *ctx, struct perf_event *head, const struct attach_request *r)
+{
+	ctx_clock(ctx);
+	if (r->leader && r->leader->group.placed)
+		group_evict(r->leader);
+	if (r->leader)
+		group_settle(r->leader);
+	link(ctx, r);
+	group_relist(head);
+	resched_group(ctx, head);
+}
+
 /* While the group is off there is nothing to settle, to list or to place. */
 static void attach_in_ctx(struct perf_ctx *ctx, void *arg)
 {
 	struct attach_request *r = arg;
 	struct perf_event *head = r->leader ? r->leader : r->e;
 
-	if (head->state < PERF_ON) {
+	if (head->state < PERF_ON)
 		link(ctx, r);
-		return;
-	}
-	ctx_clock(ctx);
-	if (r->leader && r->leader->group.placed)
-		group_evict(r->leader);
-	link(ctx, r);
-	group_relist(head);
-	resched_group(ctx, head);
+	else
+		attach_running(ctx, head, r);
 }
 
 /* Put e, new and a group of one, into ctx and into leader's group (NULL: its own). */
@@ -108,8 +114,8 @@ static struct perf_ctx *take_ctx(struct perf_task *pt)
 }
 
 /*
- * A context for a task that has none. The task may be running anywhere, on a CPU that did not see
- * it yet: after the store every switch to it sees it, and the visit catches a task that runs.
+ * A context for another task, which has none. It may be running anywhere, on a CPU that did not see
+ * the context yet: after the store every switch to the task sees it, and the visit catches a task that runs.
  */
 static struct perf_ctx *make_ctx(struct perf_task *pt)
 {
@@ -118,13 +124,6 @@ static struct perf_ctx *make_ctx(struct perf_task *pt)
 	if (!ctx)
 		return NULL;
 	__atomic_store_n(&pt->ctx, ctx, __ATOMIC_SEQ_CST);
-	if (pt->task == host_current()) {
-		u64 flags = host_irq_save();
-
-		bring_in(ctx);
-		host_irq_restore(flags);
-		return ctx;
-	}
 	for (u32 c = 0; c < host_nr_cpus(); c++)
 		if (host_cpu_online(c))
 			(void)host_call_on_cpu(c, bring_in, ctx);
@@ -149,10 +148,33 @@ static bool add_pins(struct perf_ctx *ctx, const struct task *t)
 	return ours;
 }
 
-/* The same for current: it is not being switched, so nobody looks. */
-static struct perf_ctx *own_ctx(struct perf_task *pt)
+/* A context for current. It comes in before anybody can find it, so there is nobody to keep away. */
+static struct perf_ctx *make_own_ctx(struct perf_task *pt)
 {
-	struct perf_ctx *ctx = pt->ctx ? pt->ctx : make_ctx(pt);
+	struct perf_ctx *ctx = take_ctx(pt);
+	struct perf_cpu *pc;
+	u64 flags;
+
+	if (!ctx)
+		return NULL;
+	ASSERT_HOT(ctx->oncpu < 0 && !ctx->here && !ctx->bycpu && !ctx->nr_clocks && !ctx->parked &&
+		   list_empty(&ctx->mapped));
+	flags = host_irq_save();
+	pc = this_perf_cpu();
+	if (likely(pc->online)) {
+		WRITE_ONCE(ctx->oncpu, (int)pc->id);
+		ctx->stamp = host_now();
+		pc->task_ctx = ctx;
+	}
+	__atomic_store_n(&pt->ctx, ctx, __ATOMIC_RELEASE);
+	host_irq_restore(flags);
+	return ctx;
+}
+
+/* As ctx_of_task for current, which is pt's. It is not being switched, so nobody looks at the pins. NULL: no memory. */
+struct perf_ctx *ctx_of_self(struct perf_task *pt)
+{
+	struct perf_ctx *ctx = pt->ctx ? pt->ctx : make_own_ctx(pt);
 
 	if (ctx)
 		WRITE_ONCE(ctx->pins, ctx->pins + 1);
@@ -160,7 +182,7 @@ static struct perf_ctx *own_ctx(struct perf_task *pt)
 }
 
 /*
- * The context of t, made if need be, pinned to t: no family switch moves it away until ctx_unpin.
+ * The context of t, another task, made if need be, pinned to t: no family switch moves it away until ctx_unpin.
  * NULL with *err = -ESRCH (t has exited) or -ENOMEM.
  */
 struct perf_ctx *ctx_of_task(struct task *t, int *err)
@@ -174,8 +196,6 @@ struct perf_ctx *ctx_of_task(struct task *t, int *err)
 		*err = -ESRCH;
 		return NULL;
 	}
-	if (t == host_current())
-		return own_ctx(pt);
 	for (;;) {
 		struct perf_ctx *ctx = __atomic_load_n(&pt->ctx, __ATOMIC_ACQUIRE);
 

@@ -8,6 +8,8 @@
  */
 #include "core.h"
 
+#include <string.h>
+
 #define ATTR_MAX 4096u
 
 static int size_refused(u64 uattr, u32 size, struct perf_why *why)
@@ -37,12 +39,13 @@ static int tail_is_zero(u64 from, u64 to)
 	return 0;
 }
 
-/* Read the structure at uattr into attr, which is zeroed. 0 or -errno. P, no mutex. */
-int attr_copy_in(u64 uattr, struct perf_event_attr *attr, struct perf_why *why)
+/* The same for one that is longer than ours or too short, or not all in memory now. */
+static noinline int copy_by_size(u64 uattr, struct perf_event_attr *attr, struct perf_why *why)
 {
 	u32 size;
 	int err;
 
+	*attr = (struct perf_event_attr){ 0 };
 	if (host_copy_from_user(&size, uattr + offsetof(struct perf_event_attr, size), sizeof(size)))
 		return perf_refuse(why, -EFAULT, "attr", uattr, "cannot be read");
 	if (!size)
@@ -55,7 +58,20 @@ int attr_copy_in(u64 uattr, struct perf_event_attr *attr, struct perf_why *why)
 	if (err || host_copy_from_user(attr, uattr, min_t(size_t, size, sizeof(*attr))))
 		return perf_refuse(why, -EFAULT, "attr", uattr, "cannot be read");
 	attr->size = size;
-	return attr_validate(attr, why);
+	return 0;
+}
+
+/* Read the structure at uattr into attr. 0 or -errno. P, no mutex. Nearly all can be read at once, before their size is
+ * known: what there is behind a short one does not matter. */
+int attr_copy_in(u64 uattr, struct perf_event_attr *attr, struct perf_why *why)
+{
+	size_t n = host_copy_from_user_nofault(attr, uattr, sizeof(*attr)), size = attr->size;
+
+	if (unlikely(n < sizeof(*attr) || size < PERF_ATTR_SIZE_VER0 || size > sizeof(*attr)))
+		return copy_by_size(uattr, attr, why);
+	if (size < sizeof(*attr))
+		memset((char *)attr + size, 0, sizeof(*attr) - size);
+	return 0;
 }
 
 static int validate_branch(struct perf_event_attr *attr, struct perf_why *why)

@@ -119,7 +119,7 @@ static void try_call(void *arg)
 }
 
 /* ctx is out, or was in elsewhere when we looked. */
-static noinline void call_elsewhere(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void *arg)
+void ctx_call_elsewhere(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void *arg)
 {
 	struct ctx_request r = { ctx, fn, arg, -1 };
 	u64 flags = host_irq_save();
@@ -134,30 +134,11 @@ static noinline void call_elsewhere(struct perf_ctx *ctx, void (*fn)(struct perf
 	}
 }
 
-/*
- * Run fn(ctx, arg) as the owner of ctx: IRQs off, on the CPU it is in on, or with it kept out. The
- * caller's mutex keeps ctx alive. P, m.
- */
-void ctx_call(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void *arg)
-{
-	u64 flags = host_irq_save();
-	bool here = READ_ONCE(ctx->oncpu) == (int)host_cpu();
-
-	ASSERT_HOT(host_mutex_held(&perf_mutex));
-	if (likely(here))
-		fn(ctx, arg);
-	host_irq_restore(flags);
-	if (!here)
-		call_elsewhere(ctx, fn, arg);
-}
-
-/* The bucket for events with this filter, made if need be. NULL: no memory. P, m. */
-struct perf_bucket *ctx_bucket(struct perf_ctx *ctx, int cpu)
+/* The bucket of a task's context for the events of one CPU. NULL: no memory. P, m. */
+struct perf_bucket *ctx_bucket_of(struct perf_ctx *ctx, u32 cpu)
 {
 	struct perf_bucket *b;
 
-	if (cpu < 0 || !is_tasks(ctx))
-		return &ctx->any;	/* a CPU's context has nothing to filter */
 	if (!ctx->bycpu) {
 		struct perf_bucket **all = host_zalloc(host_nr_cpus() * sizeof(struct perf_bucket *));
 
@@ -171,7 +152,7 @@ struct perf_bucket *ctx_bucket(struct perf_ctx *ctx, int cpu)
 	b = host_zalloc(sizeof(*b));
 	if (!b)
 		return NULL;
-	bucket_init(b, cpu);
+	bucket_init(b, (int)cpu);
 	STAT_INC(buckets);
 	__atomic_store_n(&ctx->bycpu[cpu], b, __ATOMIC_RELEASE);
 	return b;

@@ -51,6 +51,7 @@ struct perf_group {
 	u32 nr;			/* members + 1 (mc) */
 	u32 generation;		/* changes whenever the set of members does (mc) */
 	struct pmu *pmu;	/* hardware PMU of any member, NULL: software only (mc) */
+	u32 demand;		/* the members' event_demand (mc!) */
 	struct list node;	/* bucket's pinned or flexible list when it may run (c) */
 	bool listed;		/* node is on such a list (c) */
 	bool placed;		/* all members that are on have counters, or are parked (c) */
@@ -287,6 +288,18 @@ static inline bool is_alone(const struct perf_event *e) { return e->group.nr == 
 static inline bool is_leader(const struct perf_event *e) { return e->leader == e; }
 static inline bool is_sampling(const struct perf_event *e) { return e->sampling; }
 static inline bool is_placed(const struct perf_event *e) { return e->hw.counter >= 0; }
+/* Counters that it takes, of those that any event may have; if it takes others, or may not have each of them: more than
+ * there are. */
+static inline u32 event_demand(const struct perf_event *e)
+{
+	return e->kind != PERF_KIND_HW ? 0 : e->hw.flags ? 1u << 16 : 1;
+}
+/* Is there room for e beside all of leader's group (NULL: none), whichever of them are on and whatever they count? If
+ * not, it may still fit: group_could_open knows. */
+static inline bool group_surely_fits(const struct perf_event *leader, const struct perf_event *e)
+{
+	return (leader ? READ_ONCE(leader->group.demand) : 0) + event_demand(e) <= e->pmu->plain;
+}
 /* Time counts for it: itself and its leader are on. */
 static inline bool is_enabled(const struct perf_event *e)
 {
@@ -318,13 +331,25 @@ static inline bool ctx_is_here(const struct perf_cpu *pc, const struct perf_ctx 
 /* attr.c */
 int attr_copy_in(u64 uattr, struct perf_event_attr *attr, struct perf_why *why);
 int attr_validate(struct perf_event_attr *attr, struct perf_why *why);
+/*
+ * It only counts: what is counted, for whom, and how it is read is all that it says. Then no check but those of the event, of
+ * what is excluded and of the group has anything to look at, and no hook has to know of it.
+ */
+static inline bool attr_is_plain(const struct perf_event_attr *a)
+{
+	bool rare = a->mmap || a->comm || a->freq || a->task || a->mmap_data || a->mmap2 || a->use_clockid ||
+		    a->context_switch || a->namespaces || a->aux_output || a->text_poke || a->inherit_thread ||
+		    a->remove_on_exec || a->sigtrap || a->__reserved_1;
+
+	return !rare && a->read_format < PERF_FORMAT_MAX &&
+	       !(a->sample_period | (a->sample_type & ~(u64)PERF_SAMPLE_IDENTIFIER) | a->sample_regs_user |
+		 a->sample_regs_intr | a->__reserved_2 | a->aux_sample_size | a->aux_action);
+}
 
 /* access.c */
-int access_open(const struct perf_event_attr *attr, struct perf_why *why);
-int access_cpu(struct perf_why *why);
+int access_rare(const struct perf_event_attr *attr, struct perf_why *why);
 int access_task(const struct perf_event_attr *attr, struct task *t, struct perf_why *why);
 bool access_privileged(void);
-bool access_closed(void);	/* to current, whatever it asks for */
 
 /* refusal.c */
 void refusal_note(const struct perf_why *why);
@@ -337,6 +362,10 @@ enum {
 static inline int sysctl_paranoid(void) { return READ_ONCE(perf_sysctls[SYSCTL_PARANOID].value); }
 static inline int sysctl_max_sample_rate(void) { return READ_ONCE(perf_sysctls[SYSCTL_RATE].value); }
 static inline int sysctl_max_contexts(void) { return READ_ONCE(perf_sysctls[SYSCTL_CONTEXTS].value); }
+/* What needs no more than this level of perf_event_paranoid, or a privilege. P. */
+static inline bool access_allowed(int level) { return sysctl_paranoid() <= level || access_privileged(); }
+/* To current, whatever it asks for: Debian's level 3 and above. P. */
+static inline bool access_closed(void) { return sysctl_paranoid() > 2 && !host_capable(HOST_CAP_SYS_ADMIN); }
 void sysctl_lower_sample_rate(int rate);	/* A */
 int sysctl_cpu_time(void);
 int sysctl_mlock_kb(void);
@@ -357,7 +386,7 @@ static inline struct perf_task *perf_task_get(struct task *t)
 /* event.c */
 /* Zeroed, NULL: no memory. Its attr is to be filled in; event_init makes it an event, with the state from
  * attr.disabled; with root: a copy that inherits. event_free is for both. P. */
-struct perf_event *event_alloc(void);
+static inline struct perf_event *event_alloc(void) { return host_zalloc(sizeof(struct perf_event)); }
 void event_init(struct perf_event *e, int cpu, struct perf_event *root);
 void event_free(struct perf_event *e);
 void group_settle(struct perf_event *leader);
@@ -377,7 +406,14 @@ void event_refresh(struct perf_event *e, u32 n);
 void event_disable_here(struct perf_event *e);	/* interrupt, O */
 
 /* group.c */
-void group_init(struct perf_event *e);
+/* e is, or becomes again, a group of one. */
+static inline void group_alone(struct perf_event *e)
+{
+	e->leader = e;
+	e->group.nr = 1;
+	e->group.pmu = e->pmu;
+	WRITE_ONCE(e->group.demand, event_demand(e));
+}
 void group_join(struct perf_event *leader, struct perf_event *e);	/* mc, or m without a context */
 void group_leave(struct perf_event *e);	/* mc, or m when GONE; promotes the members of a leader */
 int group_check(struct perf_event *leader, const struct perf_event *e, struct perf_why *why);
@@ -396,13 +432,15 @@ struct perf_ctx *ctx_alloc(struct task *t);
 void ctx_free(struct perf_ctx *ctx);
 void ctx_rest(struct perf_ctx *ctx);	/* P, m: nobody has it, its memory stays; and back */
 void ctx_reuse(struct perf_ctx *ctx);
-void ctx_call(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void *arg);	/* P, m */
-struct perf_bucket *ctx_bucket(struct perf_ctx *ctx, int cpu);	/* P, m: makes it. NULL: no memory */
+/* hot.h has ctx_call, of which this is a part, and ctx_bucket. */
+void ctx_call_elsewhere(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void *arg);
+struct perf_bucket *ctx_bucket_of(struct perf_ctx *ctx, u32 cpu);
 void ctx_add_event(struct perf_ctx *ctx, struct perf_event *e, struct perf_bucket *b);	/* mc */
 void ctx_del_event(struct perf_event *e);	/* mc; the group is left as it is */
 bool ctx_in(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now);
 void ctx_out(struct perf_ctx *ctx, struct perf_cpu *pc, u64 now);
 struct perf_ctx *ctx_of_task(struct task *t, int *err);	/* P, m: pinned */
+struct perf_ctx *ctx_of_self(struct perf_task *pt);	/* the same for current */
 void ctx_unpin(struct perf_ctx *ctx);
 
 /* attach.c: P, m */
@@ -488,7 +526,7 @@ void output_unmap(struct perf_event *e);
 u32 output_poll(struct perf_event *e, struct host_poll *p);	/* P, without m */
 
 /* overflow.c: O, owner */
-void overflow_init(struct perf_event *e);	/* P */
+void overflow_pending(struct host_irq_work *w);	/* of an event's work */
 void overflow_wake(struct perf_event *root);
 void overflow_signal(struct perf_event *root);
 void overflow_forget_trap(struct perf_event *e);	/* c: no SIGTRAP for what it has overflowed so far */

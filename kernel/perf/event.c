@@ -15,11 +15,6 @@
 
 static u64 next_id = 1;	/* a */
 
-struct perf_event *event_alloc(void)
-{
-	return host_zalloc(sizeof(struct perf_event));
-}
-
 static void init_sampling(struct perf_event *e)
 {
 	const struct perf_event_attr *attr = &e->attr;
@@ -54,9 +49,11 @@ void event_init(struct perf_event *e, int cpu, struct perf_event *root)
 	list_init(&e->child_node);
 	list_init(&e->owner_node);
 	list_init(&e->map_node);
+	list_init(&e->group.members);
 	host_waitq_init(&e->waitq);
-	overflow_init(e);
-	group_init(e);
+	host_irq_work_init(&e->work, overflow_pending);
+	e->leader = e;
+	e->group.nr = 1;
 	STAT_INC(events);
 }
 

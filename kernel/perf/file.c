@@ -49,6 +49,8 @@ static long ioctl_modify(struct perf_event *e, u64 arg)
 	struct perf_event_attr attr = { 0 };
 	int err = attr_copy_in(arg, &attr, NULL);
 
+	if (!err)
+		err = attr_validate(&attr, NULL);
 	if (err)
 		return err;
 	return attr.type != type_of(e) ? -EINVAL : -EOPNOTSUPP;	/* breakpoints only, on Linux */
@@ -78,20 +80,21 @@ static long ioctl_refresh(struct perf_event *e, u64 arg)
 /* arg: the fd of the event whose ring to use, -1 (as a long) for none. */
 static long ioctl_output(struct perf_event *e, u64 arg)
 {
-	struct host_file *f = NULL;
+	struct host_fd f = { NULL, false };
 	void *to = NULL;
 	long err;
 
 	if (arg != UINT64_MAX) {
-		f = arg <= INT32_MAX ? host_fd_get((int)arg, &perf_file_ops, &to) : NULL;
-		if (!f)
+		if (arg <= INT32_MAX)
+			f = host_fd_get((int)arg, &perf_file_ops, &to);
+		if (!f.file)
 			return -EBADF;
 	}
 	host_mutex_lock(&perf_mutex);
 	err = output_redirect(e, to);
 	host_mutex_unlock(&perf_mutex);
-	if (f)
-		host_file_put(f);
+	if (f.file)
+		host_fd_put(f);
 	return err;
 }
 

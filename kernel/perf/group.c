@@ -12,13 +12,6 @@
 #define READ_LIMIT (16 * 1024)	/* bytes of one read(), Linux's limit of the group's size */
 #define READ_EACH 24		/* of these, at most for the group and for each member: read_size_for */
 
-void group_init(struct perf_event *e)
-{
-	e->leader = e;
-	list_init(&e->group.members);
-	e->group.nr = 1;
-}
-
 /* Bring queue and soft lists in line with the states of the group. c. */
 void group_relist(struct perf_event *leader)
 {
@@ -40,17 +33,16 @@ void group_requeue(struct perf_event *leader)
 	queue_insert(leader, false);
 }
 
-/* e, until now a group of one that is not queued, joins. Both in the same context (mc, after ctx_clock), or both new and
- * in none (m). The group is not placed. */
+/* e, until now a group of one that is not queued, joins. Both in the same context (mc; a group that is on has been
+ * settled), or both new and in none (m). The group is not placed. */
 void group_join(struct perf_event *leader, struct perf_event *e)
 {
 	ASSERT_HOT(!leader->group.placed && !e->group.listed && is_leader(leader));
-	if (leader->ctx && leader->state >= PERF_ON)
-		group_settle(leader);
 	list_add_tail(&e->group_node, &leader->group.members);
 	e->leader = leader;
 	leader->group.nr++;
 	leader->group.generation++;
+	WRITE_ONCE(leader->group.demand, leader->group.demand + event_demand(e));
 	/* A software group moves to the hardware side. Its members run on another clock from here on; none
 	 * runs until it is placed, and that takes new stamps. */
 	if (e->kind == PERF_KIND_HW && !leader->group.pmu)
@@ -60,9 +52,7 @@ void group_join(struct perf_event *leader, struct perf_event *e)
 /* e becomes a group of one, at the group's place in the queue. */
 static void stand_alone(struct perf_event *e, u64 order)
 {
-	e->leader = e;
-	e->group.nr = 1;
-	e->group.pmu = e->pmu;
+	group_alone(e);
 	e->group.order = order;
 	if (!e->ctx)
 		return;
@@ -104,6 +94,7 @@ void group_leave(struct perf_event *e)
 		list_del(&e->group_node);
 		leader->group.nr--;
 		leader->group.generation++;
+		WRITE_ONCE(leader->group.demand, leader->group.demand - event_demand(e));
 		group_repmu(leader);
 		if (leader->ctx && leader->state >= PERF_ON)
 			group_relist(leader);
@@ -115,9 +106,7 @@ void group_leave(struct perf_event *e)
 			stand_alone(m, e->group.order);
 		}
 	}
-	e->leader = e;
-	e->group.nr = 1;
-	e->group.pmu = e->pmu;
+	group_alone(e);
 }
 
 /* Could everyone still read the group after e has joined? */

@@ -221,10 +221,15 @@ void host_fd_unreserve(int fd);
 struct host_file *host_file_new(const struct host_file_ops *ops, void *priv);
 /* Make it visible under the reserved number; gives the reference away. Cannot fail. P. */
 void host_fd_install(int fd, struct host_file *f);
-/* current's open file of this number if it was made with ops: its reference, and *priv; else NULL. P. */
-struct host_file *host_fd_get(int fd, const struct host_file_ops *ops, void **priv);
+/* current's open file of this number if it was made with ops, and *priv; else its file is NULL. It stays open until
+ * host_fd_put, in the same system call. P. */
+struct host_fd {
+	struct host_file *file;
+	bool counted;		/* the host's */
+};
+struct host_fd host_fd_get(int fd, const struct host_file_ops *ops, void **priv);
+void host_fd_put(struct host_fd f);
 bool host_fd_open(int fd);			/* has current an open file of this number? P */
-void host_file_put(struct host_file *f);		/* P */
 
 void host_poll_wait(struct host_poll *p, host_waitq *q);	/* P */
 /* Does anybody poll? Who has begun to by host_poll_wait, and has then taken a lock that the caller holds now, is seen. A. */

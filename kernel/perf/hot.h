@@ -27,6 +27,29 @@ static inline void ctx_clock(struct perf_ctx *ctx)
 		ctx_clock_at(ctx, host_now());
 }
 
+/*
+ * Run fn(ctx, arg) as the owner of ctx: IRQs off, on the CPU it is in on, or with it kept out. The
+ * caller's mutex keeps ctx alive. P, m.
+ */
+static inline void ctx_call(struct perf_ctx *ctx, void (*fn)(struct perf_ctx *, void *), void *arg)
+{
+	u64 flags = host_irq_save();
+	bool here = READ_ONCE(ctx->oncpu) == (int)host_cpu();
+
+	ASSERT_HOT(host_mutex_held(&perf_mutex));
+	if (likely(here))
+		fn(ctx, arg);
+	host_irq_restore(flags);
+	if (unlikely(!here))
+		ctx_call_elsewhere(ctx, fn, arg);
+}
+
+/* The bucket for events with this filter, made if need be; a CPU's context has nothing to filter. NULL: no memory. P, m. */
+static inline struct perf_bucket *ctx_bucket(struct perf_ctx *ctx, int cpu)
+{
+	return cpu < 0 || !is_tasks(ctx) ? &ctx->any : ctx_bucket_of(ctx, (u32)cpu);
+}
+
 /* The clock that says how long e could have run. */
 static inline u64 event_run_clock(const struct perf_event *e)
 {

@@ -44,10 +44,10 @@ static struct perf_event *copy_event(struct perf_event *from)
 	event_init(e, root->cpu, root);
 	e->kind = root->kind;
 	e->pmu = root->pmu;
-	e->group.pmu = root->pmu;
 	e->hw.config = root->hw.config;
 	e->hw.counters = root->hw.counters;
 	e->hw.flags = root->hw.flags;
+	group_alone(e);
 	e->state = from->state >= PERF_ON ? PERF_ON : PERF_OFF;
 	e->on_exec = root->on_exec;
 	e->sample_period = from->sample_period;

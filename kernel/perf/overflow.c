@@ -148,7 +148,7 @@ void perf_user_return(void)
 }
 
 /* Do what was noted. Interrupt context, IRQs off, no locks held. */
-static void pending_work(struct host_irq_work *w)
+void overflow_pending(struct host_irq_work *w)
 {
 	struct perf_event *e = container_of(w, struct perf_event, work);
 	u32 todo = __atomic_exchange_n(&e->pending, 0, __ATOMIC_ACQ_REL);
@@ -159,11 +159,6 @@ static void pending_work(struct host_irq_work *w)
 		host_waitq_wake(&e->root->waitq, HOST_POLLIN | HOST_POLLHUP);
 	if (todo & (PEND_SIGIO | PEND_HUP))
 		host_file_sigio(e->root->file, todo & PEND_HUP);
-}
-
-void overflow_init(struct perf_event *e)
-{
-	host_irq_work_init(&e->work, pending_work);
 }
 
 /* Wake the pollers of root soon. O. */

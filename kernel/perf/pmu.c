@@ -111,7 +111,7 @@ int pmu_refuse_regs(const struct perf_event_attr *a, struct perf_why *why)
 	return regs ? perf_refuse(why, -EOPNOTSUPP, "sample_regs", regs, "the PMU cannot sample them") : 0;
 }
 
-static int try_pmu(struct pmu *pmu, struct perf_event *e, bool task, struct perf_why *why)
+static inline int try_pmu(struct pmu *pmu, struct perf_event *e, bool task, struct perf_why *why)
 {
 	struct perf_hw_target target = { task, e->cpu };
 	const struct perf_event_attr *a = &e->attr;
@@ -132,7 +132,7 @@ static int try_pmu(struct pmu *pmu, struct perf_event *e, bool task, struct perf
 		return perf_refuse(why, -EINVAL, "exclude", 1, "the PMU cannot filter");
 	e->kind = PERF_KIND_HW;
 	e->pmu = pmu;
-	e->group.pmu = pmu;
+	group_alone(e);
 	return 0;
 }
 
@@ -153,10 +153,10 @@ static bool is_software_type(u64 type)
 
 static int hardware_init(struct perf_event *e, bool task, struct perf_why *why)
 {
-	u32 type = e->attr.type;
+	u32 type = e->attr.type, i = 0, end = perf_nr_pmus;
 	u64 wanted = type;
 	struct pmu *pmu;
-	int err = -ENOENT;
+	int err;
 
 	if (type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE) {
 		wanted = e->attr.config >> PERF_PMU_TYPE_SHIFT;
@@ -168,18 +168,18 @@ static int hardware_init(struct perf_event *e, bool task, struct perf_why *why)
 		pmu = pmu_by_type(wanted);
 		if (pmu ? type != wanted && !(pmu->caps & PMU_EXTENDED_TYPE) : is_software_type(wanted))
 			return perf_refuse(why, -ENOENT, "type", wanted, "no PMU of this type");
-		if (pmu)
-			return try_pmu(pmu, e, task, why);
+		if (pmu) {
+			i = pmu->index;
+			end = i + 1;
+		}
 		/* A type that nobody has: every PMU is asked and may have its own reason to refuse (seen on
 		 * Linux 6.12). An extended type that nobody has is taken as none. */
 	}
-	if (!perf_nr_pmus)
+	if (i == end)
 		return perf_refuse(why, -ENOENT, "type", type, "no PMU");
-	for (u32 i = 0; i < perf_nr_pmus; i++) {
+	do
 		err = try_pmu(perf_pmus[i], e, task, why);
-		if (err != -ENOENT)
-			break;
-	}
+	while (err == -ENOENT && ++i < end);
 	return err;
 }
 

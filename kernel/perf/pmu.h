@@ -44,7 +44,13 @@ struct perf_why {
 	u64 value;
 	const char *reason;
 };
-int perf_refuse(struct perf_why *why, int err, const char *field, u64 value, const char *reason);
+void perf_note_refusal(struct perf_why *why, int err, const char *field, u64 value, const char *reason)
+	__attribute__((cold));
+static inline int perf_refuse(struct perf_why *why, int err, const char *field, u64 value, const char *reason)
+{
+	perf_note_refusal(why, err, field, value, reason);
+	return err;	/* the compiler knows which, and need not ask whether it is one */
+}
 
 /* An event as the driver sees it. The memory is the core's. */
 struct perf_hw {
@@ -141,6 +147,7 @@ struct pmu {
 	const struct pmu_ops *ops;
 	u64 cpus;		/* CPUs that have it */
 	u64 counters;		/* all counters */
+	u32 plain;		/* so many events fit, whichever they are, if their flags are 0 (0: none is promised) */
 	u32 caps;		/* PMU_x */
 	const struct pmu_attr *attrs;
 	u32 nr_attrs;

@@ -6,12 +6,11 @@
  */
 #include "core.h"
 
-int perf_refuse(struct perf_why *why, int err, const char *field, u64 value, const char *reason)
+void perf_note_refusal(struct perf_why *why, int err, const char *field, u64 value, const char *reason)
 {
 	ASSERT_PERF(err < 0);
 	if (why)
 		*why = (struct perf_why){ err, field, value, reason };
-	return err;
 }
 
 /* Remember why current's open failed. Best effort: without memory it is not kept. P, no mutex. */

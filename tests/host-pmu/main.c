@@ -156,11 +156,10 @@ static void happens(u32 event, u64 level, u32 times, u32 many)
 static struct pmu pmu;
 static const struct pmu_ops *ops = &pmuv3_ops;
 
-int perf_refuse(struct perf_why *why, int err, const char *field, u64 value, const char *reason)
+void perf_note_refusal(struct perf_why *why, int err, const char *field, u64 value, const char *reason)
 {
 	if (why)
 		*why = (struct perf_why){ err, field, value, reason };
-	return err;
 }
 bool perf_pmu_overflow(struct perf_cpu_pmu *pp, u64 counters, const struct pt_regs *regs) { return true; }
 struct perf_cpu_pmu *perf_pmu_here(struct pmu *p) { return (struct perf_cpu_pmu *)p; }

@@ -489,16 +489,17 @@ struct host_file *host_file_new(const struct host_file_ops *ops, void *priv)
 	return f;
 }
 void host_fd_install(int fd, struct host_file *f) { sim.fds[fd] = f; }
-struct host_file *host_fd_get(int fd, const struct host_file_ops *ops, void **priv)
+struct host_fd host_fd_get(int fd, const struct host_file_ops *ops, void **priv)
 {
 	struct host_file *f = fd >= 0 && fd < SIM_FDS ? sim.fds[fd] : NULL;
 
 	if (!f || f == &reserved || f->ops != ops)
-		return NULL;
+		return (struct host_fd){ NULL, false };
 	*priv = f->priv;
 	f->refs++;
-	return f;
+	return (struct host_fd){ f, true };
 }
+void host_fd_put(struct host_fd f) { host_file_put(f.file); }
 bool host_fd_open(int fd)
 {
 	return fd >= 0 && fd < SIM_FDS && sim.fds[fd] && sim.fds[fd] != &reserved;

@@ -39,6 +39,7 @@ struct host_file {
 	bool async;		/* O_ASYNC */
 	u32 signals[2];		/* sent: POLL_IN, POLL_HUP */
 };
+void host_file_put(struct host_file *f);	/* the last one releases it */
 
 struct sim {
 	u32 cpu;

@@ -199,7 +199,7 @@ static struct pmu pmus[2];
 
 static void reg(int i, const char *name, u64 cpus)
 {
-	pmus[i] = (struct pmu){ .name = name, .ops = &ops, .cpus = cpus, .counters = ALL,
+	pmus[i] = (struct pmu){ .name = name, .ops = &ops, .cpus = cpus, .counters = ALL, .plain = NPROG,
 				.caps = sim.pmu_caps, .attrs = attrs, .nr_attrs = 2 };
 	CHECK_EQ(pmu_register(&pmus[i]), 0);
 }

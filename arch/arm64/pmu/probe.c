@@ -70,6 +70,7 @@ static void describe(struct pmu *pmu, const char *name, u64 cpus, u32 nr, bool i
 	pmu->ops = &pmuv3_ops;
 	pmu->cpus = cpus;
 	pmu->counters = (BIT(nr) - 1) | BIT(PMU_CYCLE_COUNTER);
+	pmu->plain = nr;
 	pmu->caps = PMU_EXTENDED_TYPE | PMU_EXTENDED_REGS | (irq ? 0 : PMU_NO_INTERRUPT);
 	pmu->attrs = pmu_sysfs_attrs(&pmu->nr_attrs);
 }

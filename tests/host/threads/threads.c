@@ -476,7 +476,7 @@ struct host_file *host_file_new(const struct host_file_ops *ops, void *priv)
 	return f;
 }
 void host_fd_install(int fd, struct host_file *f) { set_fd(fd, f); }
-struct host_file *host_fd_get(int fd, const struct host_file_ops *ops, void **priv)
+struct host_fd host_fd_get(int fd, const struct host_file_ops *ops, void **priv)
 {
 	struct host_file *f = NULL;
 
@@ -487,16 +487,17 @@ struct host_file *host_fd_get(int fd, const struct host_file_ops *ops, void **pr
 		__atomic_fetch_add(&f->refs, 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&table_lock);
-	return f;
+	return (struct host_fd){ f, f != NULL };
 }
 bool host_fd_open(int fd) { return fd >= 0 && fd < FDS; }
-void host_file_put(struct host_file *f)
+static void host_file_put(struct host_file *f)
 {
 	if (__atomic_sub_fetch(&f->refs, 1, __ATOMIC_ACQ_REL))
 		return;
 	f->ops->release(f->priv);
 	host_free(f);
 }
+void host_fd_put(struct host_fd f) { host_file_put(f.file); }
 
 /* --- a PMU: six equal counters ------------------------------------------------------------- */
 
@@ -591,7 +592,7 @@ static const struct pmu_ops pmu_ops = {
 	.user_width = p_user_width,
 };
 static struct pmu pmu = { .name = "threads", .ops = &pmu_ops, .cpus = BIT(CPUS + 1) - 1,
-			  .counters = BIT(COUNTERS) - 1 };
+			  .counters = BIT(COUNTERS) - 1, .plain = COUNTERS };
 
 /* User code of the running task. */
 static void run_user(u32 n)
@@ -673,7 +674,7 @@ static struct host_file *random_file(void)
 	void *unused;
 
 	/* 0 is the event whose sum is checked */
-	return host_fd_get(1 + (int)rnd(FDS - 1), &perf_file_ops, &unused);
+	return host_fd_get(1 + (int)rnd(FDS - 1), &perf_file_ops, &unused).file;
 }
 
 /* One that lives, or has just ended. */
