@@ -79,46 +79,31 @@ void host_tick_release(void)
 	sched_tick_put();
 }
 
-/* --- timers and irq work: the kernel's objects with the core's callback beside them */
-
-static void timer_trampoline(struct timer *t)
-{
-	struct host_timer *h = container_of(t, struct host_timer, timer);
-
-	h->fn(h);
-}
+/* --- timers and irq work: the kernel's own objects */
 
 void host_timer_init(struct host_timer *t, void (*fn)(struct host_timer *))
 {
-	timer_setup(&t->timer, timer_trampoline);
-	t->fn = fn;
+	timer_setup(t, fn);
 }
 
 void host_timer_start(struct host_timer *t, u64 when)
 {
-	timer_start(&t->timer, (ktime)when);
+	timer_start(t, (ktime)when);
 }
 
 void host_timer_cancel(struct host_timer *t)
 {
-	timer_cancel(&t->timer);
+	timer_cancel(t);
 }
 
 bool host_timer_armed(const struct host_timer *t)
 {
-	return timer_armed(&t->timer);
-}
-
-void host_irq_work_run(struct irq_work *w)
-{
-	struct host_irq_work *h = container_of(w, struct host_irq_work, work);
-
-	h->fn(h);
+	return timer_armed(t);
 }
 
 void host_irq_work_sync(struct host_irq_work *w)
 {
-	irq_work_sync(&w->work);
+	irq_work_sync(w);
 }
 
 /* --- tasks */

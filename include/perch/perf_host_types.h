@@ -43,21 +43,14 @@ static inline bool host_mutex_held(const host_mutex *m) { return mutex_held(m); 
 typedef struct waitq host_waitq;
 #define host_waitq_init(q) waitq_init(q)
 
-struct host_timer {
-	struct timer timer;
-	void (*fn)(struct host_timer *);
-};
-struct host_irq_work {
-	struct irq_work work;
-	void (*fn)(struct host_irq_work *);
-};
+/* The kernel's own do as they are. */
+#define host_timer	timer
+#define host_irq_work	irq_work
 
-static inline bool host_irq_work_queue(struct host_irq_work *w) { return irq_work_queue(&w->work); }
-void host_irq_work_run(struct irq_work *w);
+static inline bool host_irq_work_queue(struct host_irq_work *w) { return irq_work_queue(w); }
 static inline void host_irq_work_init(struct host_irq_work *w, void (*fn)(struct host_irq_work *))
 {
-	w->work = (struct irq_work){ .fn = host_irq_work_run };
-	w->fn = fn;
+	*w = (struct irq_work){ .fn = fn };
 }
 static inline void *host_zalloc(size_t size) { return kzalloc(size); }
 static inline void host_free(void *p) { kfree(p); }

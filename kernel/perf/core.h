@@ -52,9 +52,9 @@ struct perf_group {
 	u32 generation;		/* changes whenever the set of members does (mc) */
 	struct pmu *pmu;	/* hardware PMU of any member, NULL: software only (mc) */
 	u32 demand;		/* the members' event_demand (mc!) */
-	struct list node;	/* bucket's pinned or flexible list when it may run (c) */
-	bool listed;		/* node is on such a list (c) */
+	bool listed;		/* node is on a list (c) */
 	bool placed;		/* all members that are on have counters, or are parked (c) */
+	struct list node;	/* bucket's pinned or flexible list when it may run (c) */
 	u64 order;		/* place in the queue: smaller goes first (c) */
 	struct list active;	/* perf_seats.active when placed (o of that CPU) */
 };
@@ -68,8 +68,10 @@ struct perf_event {
 	struct perf_event *root;	/* the event with the file; itself for that one (I) */
 
 	/* family and file */
-	struct list children;	/* of a root: live copies, by child_node (m) */
-	struct list child_node;	/* m */
+	union {
+		struct list children;	/* of a root: live copies, by child_node (m) */
+		struct list child_node;	/* of a copy (m) */
+	};
 	struct list owner_node;	/* in perf_task.owned of who opened it (m) */
 	u64 child_count;	/* what exited copies left: of a root (m!) */
 	u64 child_enabled, child_running;
@@ -78,14 +80,16 @@ struct perf_event {
 	struct perf_ring *ring;	/* where records go: of a root (m writes, read with IRQs off) */
 	struct list ring_node;	/* ring->events (ring->lock) */
 	struct perf_ring *map;	/* what its file has mapped (m) */
-	u32 nr_maps;		/* m */
 	void *page;		/* control page of its own ring while mapped (mc) */
 	u64 target;		/* id of the task it was opened on, 0: a CPU (I) */
 	struct host_file *file;	/* of a root (I) */
 	host_waitq waitq;	/* pollers of the file */
 	struct host_irq_work work;	/* does what is in pending */
+	u32 nr_maps;		/* m */
 	u32 pending;		/* overflow.c (a) */
 	bool noted;		/* work has been queued at least once (a) */
+	bool accounted, sideband;	/* the hooks of sw.c, sideband.c know of it (P) */
+	bool chains;		/* callchain.c knows of it (m) */
 	bool trap_owed;		/* sigtrap: its task has yet to get it (c) */
 	u64 trap_addr;		/* and the data address of that overflow (c) */
 
@@ -96,13 +100,20 @@ struct perf_event {
 	struct perf_event *leader;	/* mc */
 	struct list group_node;	/* leader's group.members (mc) */
 	struct perf_group group;
-	struct list soft_node;	/* bucket->soft (c) */
-	bool soft_listed;	/* c */
 	struct list map_node;	/* ctx->mapped (c) */
+	union {			/* c */
+		struct list soft_node;	/* of kind COUNT: bucket->soft */
+		struct {		/* of kind CLOCK, with a period */
+			struct list clock_node;		/* bucket->clocks */
+			struct host_timer timer;
+			u64 period_end;			/* when it fires */
+		};
+	};
 
 	/* state, time, count (c) */
 	enum perf_state state;	/* c! */
 	bool on_exec;		/* enable_on_exec, not yet used up */
+	bool soft_listed, clock_listed;
 	u64 count;
 	u64 enabled, running;
 	u64 estamp;		/* ctx clock at the last settlement of enabled */
@@ -128,12 +139,6 @@ struct perf_event {
 	u64 int_end;		/* end of the tick for which this is: */
 	u32 int_left;		/* interrupts that it may still have */
 	u64 freq_time, freq_count;	/* of the last adaption */
-	struct host_timer timer;	/* sampling clocks */
-	u64 period_end;			/* when it fires */
-	struct list clock_node;		/* bucket->clocks */
-	bool clock_listed;
-	bool accounted, sideband;	/* the hooks of sw.c, sideband.c know of it (P) */
-	bool chains;		/* callchain.c knows of it (m) */
 };
 
 /*

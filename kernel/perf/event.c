@@ -45,8 +45,7 @@ void event_init(struct perf_event *e, int cpu, struct perf_event *root)
 	e->hw.width_on = -1;
 	if (attr->sample_period)	/* or a frequency: the same word */
 		init_sampling(e);
-	list_init(&e->children);
-	list_init(&e->child_node);
+	list_init(&e->children);	/* or child_node */
 	list_init(&e->owner_node);
 	list_init(&e->map_node);
 	list_init(&e->group.members);
@@ -65,8 +64,7 @@ void event_free(struct perf_event *e)
 		return;
 	}
 	ASSERT_HOT(!e->ctx && !is_placed(e) && is_leader(e) && list_empty(&e->group.members));
-	ASSERT_HOT(list_empty(&e->children) && list_empty(&e->child_node));
-	ASSERT_HOT(list_empty(&e->owner_node) && !e->nr_maps && !e->ring && !e->clock_listed);
+	ASSERT_HOT(list_empty(&e->children) && list_empty(&e->owner_node) && !e->nr_maps && !e->ring && !e->clock_listed);
 	if (READ_ONCE(e->noted))
 		host_irq_work_sync(&e->work);
 	sideband_dies(e);
