@@ -45,19 +45,13 @@ static struct heap_node *merge(struct heap_node *a, struct heap_node *b)
 	return a;
 }
 
-void heap_insert(struct heap *h, struct heap_node *n)
+void heap_insert_among(struct heap *h, struct heap_node *n)
 {
-	n->left = n->right = n->parent = NULL;
-	n->rank = 1;
-	if (!h->root) {
-		h->root = n;
-		return;
-	}
 	h->root = merge(h->root, n);
 	h->root->parent = NULL;
 }
 
-void heap_remove(struct heap *h, struct heap_node *n)
+void heap_remove_among(struct heap *h, struct heap_node *n)
 {
 	struct heap_node *sub = merge(n->left, n->right), *p = n->parent;
 

@@ -26,9 +26,28 @@ static inline struct heap_node *heap_first(const struct heap *h)
 
 /* The node after n in some order that starts with the first and visits all; NULL at the end. */
 struct heap_node *heap_next(const struct heap_node *n);
+
+void heap_insert_among(struct heap *h, struct heap_node *n);	/* others: h is not empty */
+void heap_remove_among(struct heap *h, struct heap_node *n);	/* n is not alone */
+
 /* n->key is set; n is in no heap. */
-void heap_insert(struct heap *h, struct heap_node *n);
+static inline void heap_insert(struct heap *h, struct heap_node *n)
+{
+	n->left = n->right = n->parent = NULL;
+	n->rank = 1;
+	if (h->root)
+		heap_insert_among(h, n);
+	else
+		h->root = n;
+}
+
 /* n is in h. */
-void heap_remove(struct heap *h, struct heap_node *n);
+static inline void heap_remove(struct heap *h, struct heap_node *n)
+{
+	if (h->root == n && !n->left)
+		h->root = NULL;
+	else
+		heap_remove_among(h, n);
+}
 
 #endif

@@ -19,11 +19,7 @@
 
 #define HOST_MAX_CPUS	NR_CPUS
 #define HOST_ASSERT(c)	ASSERT(c)
-#ifdef PERCH_DEBUG
-#define HOST_ASSERT_HOT(c) ASSERT(c)
-#else
-#define HOST_ASSERT_HOT(c) ((void)sizeof(!(c)))
-#endif
+#define HOST_ASSERT_HOT(c) ASSERT_DEBUG(c)
 #define HOST_PAUSE(name) pause_point(name)
 
 typedef spinlock host_spinlock;

@@ -38,6 +38,12 @@ const char *ksym_format(u64 addr, char *buf, size_t size);
 		if (unlikely(!(c)))						\
 			panic("assertion failed: %s (%s:%d)", #c, __FILE__, __LINE__);	\
 	} while (0)
+/* On a path where the test would be a good part of the work: DEBUG builds only. */
+#ifdef PERCH_DEBUG
+#define ASSERT_DEBUG(c)	ASSERT(c)
+#else
+#define ASSERT_DEBUG(c)	((void)sizeof(!(c)))
+#endif
 #define BUG()	panic("BUG at %s:%d", __FILE__, __LINE__)
 /* Say once that something impossible but survivable happened. Value: the condition. */
 #define WARN_ONCE(c, ...) ({							\

@@ -10,6 +10,23 @@
 #include <asm/ptrace.h>
 #include <perch/irq.h>
 
+/* All that passed on this CPU was busy or idle; rq->lock held, after update_curr. */
+static u64 busy(const struct rq *rq)
+{
+	return rq->stamp - rq->idle_time;
+}
+
+static u64 unsampled(const struct rq *rq)
+{
+	return busy(rq) - rq->sampled;
+}
+
+void acct_start(struct rq *rq, ktime now)
+{
+	rq->stamp = now;
+	rq->sampled = busy(rq);
+}
+
 void acct_tick(struct rq *rq, struct task *curr)
 {
 	struct pt_regs *regs = timer_regs();
@@ -21,8 +38,8 @@ void acct_tick(struct rq *rq, struct task *curr)
 	} else {
 		curr->se.system_ticks++;
 	}
-	rq->time[kind] += rq->pending;
-	rq->pending = 0;
+	rq->time[kind] += unsampled(rq);
+	rq->sampled = busy(rq);
 }
 
 /* rq->lock of t held. */
@@ -79,7 +96,7 @@ void cpu_times(u32 cpu, struct cpu_times *out)
 	if (cpu_is_online(cpu))
 		update_curr(rq, ktime_now());
 	*out = (struct cpu_times){
-		.user = rq->time[CT_USER] + rq->pending,
+		.user = rq->time[CT_USER] + unsampled(rq),
 		.nice = rq->time[CT_NICE],
 		.system = rq->time[CT_SYSTEM],
 		.idle = rq->idle_time,

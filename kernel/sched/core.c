@@ -8,7 +8,6 @@
  * has to wait for a switch in progress, and a dead task is off its stack when it is put.
  */
 #include "rq.h"
-#include <perch/clock.h>
 #include <perch/mm.h>
 #include <perch/perf.h>
 #include <perch/smp.h>
@@ -16,7 +15,7 @@
 
 struct rq rqs[NR_CPUS];
 
-void update_curr(struct rq *rq, ktime now)
+static inline void charge_curr(struct rq *rq, ktime now)
 {
 	struct task *t = rq->curr;
 	s64 ns = now - rq->stamp;
@@ -29,16 +28,20 @@ void update_curr(struct rq *rq, ktime now)
 		return;
 	}
 	t->se.sum_exec += ns;
-	rq->pending += ns;
 	if (unlikely(rt_task(t)))
 		rt_charge(rq, ns, now);
 	else
 		fair_charge(rq, t, ns);
 }
 
+void update_curr(struct rq *rq, ktime now)
+{
+	charge_curr(rq, now);
+}
+
 void enqueue(struct rq *rq, struct task *t, bool head)
 {
-	ASSERT(!t->se.queued && t->cpu == rq->cpu);
+	ASSERT_DEBUG(!t->se.queued && t->cpu == rq->cpu);
 	t->se.queued = true;
 	rq->nr_queued++;
 	if (unlikely(rt_task(t)))
@@ -49,7 +52,7 @@ void enqueue(struct rq *rq, struct task *t, bool head)
 
 void dequeue(struct rq *rq, struct task *t)
 {
-	ASSERT(t->se.queued);
+	ASSERT_DEBUG(t->se.queued);
 	t->se.queued = false;
 	rq->nr_queued--;
 	if (unlikely(rt_task(t)))
@@ -75,24 +78,8 @@ void check_preempt(struct rq *rq, struct task *woken)
 
 	if (curr == rq->idle || woken->rt_prio > curr->rt_prio)
 		resched(rq);
-	else if (!rt_task(curr) && fair_preempts(woken, curr))
+	else if (!rt_task(curr) && fair_preempts(rq, woken))
 		resched(rq);
-}
-
-/* prev gives up the CPU: back into the queue, away to another CPU, or asleep. */
-static void put_prev(struct rq *rq, struct task *prev)
-{
-	if (prev == rq->idle)
-		return;
-	if (prev->state != TASK_RUNNING) {
-		if (prev->state & (TASK_UNINTERRUPTIBLE | TASK_KILLABLE))
-			rq->nr_blocked++;
-	} else if (unlikely(!task_allowed(prev, rq->cpu))) {
-		rq->push = prev;
-	} else {
-		enqueue(rq, prev, !rq->to_tail);
-	}
-	rq->to_tail = false;
 }
 
 static struct task *pick_next(struct rq *rq)
@@ -109,6 +96,28 @@ static struct task *pick_next(struct rq *rq)
 		t = rt_first(rq);
 	dequeue(rq, t);
 	return t;
+}
+
+/* prev is runnable, and no idle task: back into the queue, or away to another CPU. Where all are time-sharing
+ * tasks it enters the queue only if it is not to go on. */
+static struct task *pick_after(struct rq *rq, struct task *prev)
+{
+	struct task *first;
+
+	if (unlikely(!task_allowed(prev, rq->cpu))) {
+		rq->push = prev;
+		return pick_next(rq);
+	}
+	if (unlikely(rq->rt.nr || rt_task(prev))) {
+		enqueue(rq, prev, !rq->to_tail);
+		return pick_next(rq);
+	}
+	first = fair_first(rq);
+	if (!first || prev->se.fair.key < first->se.fair.key)
+		return prev;
+	dequeue(rq, first);
+	enqueue(rq, prev, false);
+	return first;
 }
 
 /* prev ran on the wrong CPU, or has died. rq->lock held: unlocks. */
@@ -129,7 +138,7 @@ static noinline void part_with(struct rq *rq, struct task *prev, bool dead)
 }
 
 /* On the new task's stack, IRQs off: prev is saved, the lock goes. */
-static void finish_switch(struct task *prev)
+static inline void finish_switch(struct task *prev)
 {
 	struct rq *rq = this_rq();
 	bool dead = prev->state == TASK_DEAD;
@@ -141,13 +150,15 @@ static void finish_switch(struct task *prev)
 		rq_unlock(rq);
 }
 
-static void context_switch(struct rq *rq, struct task *prev, struct task *next, bool preempt)
+static inline void context_switch(struct rq *rq, struct task *prev, struct task *next, bool preempt)
 {
-	bool migrated = next->se.last_cpu != (int)rq->cpu && next->se.last_cpu >= 0;
+	bool migrated = false;
 
-	if (migrated)
-		next->nr_migrations++;
-	next->se.last_cpu = rq->cpu;
+	if (unlikely(next->se.last_cpu != (int)rq->cpu)) {
+		migrated = next->se.last_cpu >= 0;
+		next->nr_migrations += migrated;
+		next->se.last_cpu = rq->cpu;
+	}
 	if (preempt)
 		prev->ru.nivcsw++;
 	else
@@ -174,14 +185,16 @@ void schedule(void)
 
 	ASSERT(c->depth == 0);
 	rq_lock(rq);
-	update_curr(rq, clock_now());
+	charge_curr(rq, clock_now());
 	preempt = prev->state == TASK_RUNNING;
-	put_prev(rq, prev);
+	if (prev->state & (TASK_UNINTERRUPTIBLE | TASK_KILLABLE))
+		rq->nr_blocked++;
 	if (c->need_resched) {
 		c->need_resched = false;
 		atomic_and(&prev->flags, ~TIF_NEED_RESCHED);
 	}
-	next = pick_next(rq);
+	next = preempt && prev != rq->idle ? pick_after(rq, prev) : pick_next(rq);
+	rq->to_tail = false;
 	if (likely(next != prev))
 		context_switch(rq, prev, next, preempt);
 	else

@@ -21,24 +21,6 @@ u32 nice_weight(int nice)
 	return (w + (1 << 15)) >> 16;
 }
 
-/* min_vruntime follows the smallest runtime of the queue and the running task. */
-static void advance_min(struct rq *rq, s64 curr_vruntime)
-{
-	struct heap_node *first = heap_first(&rq->fair);
-	s64 v = first && first->key < curr_vruntime ? first->key : curr_vruntime;
-
-	if (v > rq->min_vruntime)
-		rq->min_vruntime = v;
-}
-
-void fair_charge(struct rq *rq, struct task *t, u64 ns)
-{
-	if (unlikely(t->se.weight != NICE0_WEIGHT))
-		ns = ns * NICE0_WEIGHT / t->se.weight;
-	t->se.fair.key += ns;
-	advance_min(rq, t->se.fair.key);
-}
-
 /* Let the next one go first, without giving up more than that. */
 void fair_yield(struct rq *rq, struct task *t)
 {

@@ -65,7 +65,7 @@ void sched_init_cpu(void)
 	ASSERT(irqs_off());
 	set_current(rq->idle);
 	rq->idle->on_cpu = true;
-	rq->stamp = ktime_now();
+	acct_start(rq, ktime_now());
 	if (cpu_online_mask == BIT(cpu_id()))
 		loadavg_start();
 }

@@ -3,6 +3,7 @@
 #ifndef KERNEL_SCHED_RQ_H
 #define KERNEL_SCHED_RQ_H
 
+#include <perch/clock.h>
 #include <perch/cpu.h>
 #include <perch/heap.h>
 #include <perch/sched.h>
@@ -29,7 +30,8 @@ struct rt_queue {
 
 /*
  * One per CPU. Every member is under lock unless it says otherwise. The running task is in no
- * queue: runnable tasks of a CPU are curr (unless idle) and the queued ones.
+ * queue: runnable tasks of a CPU are curr (unless idle) and the queued ones. The size is a power of two:
+ * a CPU's number is shifted, not multiplied.
  */
 struct rq {
 	spinlock lock;			/* irqsave; a second one only by trylock */
@@ -45,7 +47,7 @@ struct rq {
 	s32 nr_blocked;			/* uninterruptible sleepers; only their sum counts */
 	ktime stamp;			/* until when this CPU's time is accounted */
 	u64 time[NR_CPU_TIMES], idle_time;	/* ns */
-	u64 pending;			/* ns busy, kind not yet sampled */
+	u64 sampled;			/* of stamp - idle_time, ns busy: as much is of a kind (acct.c) */
 	u64 rt_used;			/* ns of real-time tasks in this throttle period */
 	ktime rt_period_end;
 	bool rt_throttled;
@@ -56,7 +58,7 @@ struct rq {
 	u32 tick_holds;
 	u32 ticks;			/* since boot, for periodic work */
 	u64 switches;			/* others look at it, too */
-} __aligned(64);
+} __aligned(2048);
 
 extern struct rq rqs[NR_CPUS];
 
@@ -143,7 +145,24 @@ static inline struct task *fair_first(struct rq *rq)
 
 	return n ? container_of(n, struct task, se.fair) : NULL;
 }
-void fair_charge(struct rq *rq, struct task *t, u64 ns);
+/* What ns of CPU time are in t's virtual runtime. */
+static inline u64 fair_scale(const struct task *t, u64 ns)
+{
+	if (unlikely(t->se.weight != NICE0_WEIGHT))
+		ns = ns * NICE0_WEIGHT / t->se.weight;
+	return ns;
+}
+/* min_vruntime follows the smallest runtime of the queue and the running task. */
+static inline void fair_charge(struct rq *rq, struct task *t, u64 ns)
+{
+	struct heap_node *first = heap_first(&rq->fair);
+	s64 v = t->se.fair.key += fair_scale(t, ns);
+
+	if (first && first->key < v)
+		v = first->key;
+	if (v > rq->min_vruntime)
+		rq->min_vruntime = v;
+}
 /* A sleeper comes back: bound its credit. */
 static inline void fair_place(struct rq *rq, struct task *t)
 {
@@ -152,13 +171,20 @@ static inline void fair_place(struct rq *rq, struct task *t)
 	if (t->se.fair.key < floor)
 		t->se.fair.key = floor;
 }
-static inline bool fair_preempts(const struct task *woken, const struct task *curr)
+/*
+ * Is the running task so much ahead of woken that it has to give way? What it has used since it was last charged
+ * counts, but the clock is read only if that matters.
+ */
+static inline bool fair_preempts(const struct rq *rq, const struct task *woken)
 {
+	const struct task *curr = rq->curr;
+	s64 ahead = curr->se.fair.key - woken->se.fair.key - WAKEUP_GRAN;
+
 	if (curr->policy == SCHED_IDLE)
 		return woken->policy != SCHED_IDLE;
 	if (woken->policy != SCHED_OTHER)
 		return false;
-	return woken->se.fair.key + WAKEUP_GRAN < curr->se.fair.key;
+	return ahead > 0 || ahead + (s64)fair_scale(curr, clock_now() - rq->stamp) > 0;
 }
 void fair_yield(struct rq *rq, struct task *t);
 bool fair_tick(struct rq *rq, struct task *curr);	/* true: time is up */
@@ -176,6 +202,7 @@ void balance_tick(struct rq *rq);
 /* tick.c, acct.c */
 void tick_start(struct rq *rq);			/* own CPU leaves idle; IRQs off */
 void tick_setup(struct rq *rq);
+void acct_start(struct rq *rq, ktime now);	/* own CPU begins to account its time */
 void acct_tick(struct rq *rq, struct task *curr);
 void loadavg_start(void);
 

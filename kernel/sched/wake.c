@@ -10,7 +10,6 @@
  * the new lock and moves on.
  */
 #include "rq.h"
-#include <perch/clock.h>
 #include <perch/smp.h>
 
 static bool may_use(struct task *t, u32 cpu)
@@ -73,10 +72,10 @@ u32 select_cpu(struct task *t)
 	return idle >= 0 ? (u32)idle : least_loaded(t);
 }
 
-/* rq->lock held: t joins rq, to which it belongs. */
-static void join(struct rq *rq, struct task *t)
+/* rq->lock held: t joins rq, to which it belongs. The running task is not charged for that: min_vruntime may be
+ * behind by a tick, and with it the bound of t's credit. */
+static inline void join(struct rq *rq, struct task *t)
 {
-	update_curr(rq, clock_now());
 	fair_place(rq, t);
 	enqueue(rq, t, false);
 	check_preempt(rq, t);
@@ -101,6 +100,11 @@ void activate(struct task *t)
 	irq_restore(flags);
 }
 
+static inline bool no_choice(const struct rq *rq, const struct task *t)
+{
+	return (READ_ONCE(t->cpus_allowed) & READ_ONCE(cpu_online_mask)) == BIT(rq->cpu);
+}
+
 /* rq->lock of t held, t matched: unlocks. */
 static inline void wake_and_unlock(struct rq *rq, struct task *t, u64 flags)
 {
@@ -113,8 +117,7 @@ static inline void wake_and_unlock(struct rq *rq, struct task *t, u64 flags)
 	}
 	if (old & (TASK_UNINTERRUPTIBLE | TASK_KILLABLE))
 		rq->nr_blocked--;
-	cpu = select_cpu(t);
-	if (cpu == rq->cpu) {
+	if (no_choice(rq, t) || (cpu = select_cpu(t)) == rq->cpu) {
 		join(rq, t);
 		task_rq_unlock(rq, flags);
 		return;
