@@ -12,7 +12,8 @@ struct pt_regs;
 struct task;
 
 /* switch.S, vectors.S, head.S */
-struct task *cpu_switch(struct task *prev, struct task *next);
+struct task *cpu_switch(struct task *prev, struct task *next, struct fpsimd_state *save,
+			const struct fpsimd_state *load);
 void fpsimd_save(struct fpsimd_state *s);
 void fpsimd_load(const struct fpsimd_state *s);
 void ret_from_fork(void);

@@ -31,17 +31,19 @@ static bool has_fp_state(const struct task *t)
 	return !(t->flags & (TF_KTHREAD | TF_IDLE));
 }
 
-static void fpsimd_switch(struct task *prev, struct task *next)
+static inline struct fpsimd_state *fp_to_save(struct task *prev)
 {
-	u32 cpu = cpu_id();
+	return has_fp_state(prev) ? &prev->thread.fpsimd : NULL;
+}
 
-	if (has_fp_state(prev))
-		fpsimd_save(&prev->thread.fpsimd);
+/* What has to be loaded when next comes: then this CPU's registers are its own. */
+static inline struct fpsimd_state *fp_to_load(struct task *next, u32 cpu)
+{
 	if (!has_fp_state(next) || (fp_owner[cpu] == next && next->thread.fp_cpu == cpu))
-		return;
-	fpsimd_load(&next->thread.fpsimd);
+		return NULL;
 	fp_owner[cpu] = next;
 	next->thread.fp_cpu = cpu;
+	return &next->thread.fpsimd;
 }
 
 /* current's registers were changed in memory (exec, sigreturn): make them real. IRQs on. */
@@ -65,17 +67,18 @@ static void fpsimd_forget(struct task *t)
 
 struct task *arch_switch_to(struct task *prev, struct task *next)
 {
-	fpsimd_switch(prev, next);
+	struct cpu *c = this_cpu();
+
 	prev->thread.tpidr_el0 = read_sysreg(tpidr_el0);
 	write_sysreg(next->thread.tpidr_el0, tpidr_el0);
-	this_cpu()->curr = next;
+	c->curr = next;
 	/*
 	 * prev may go on elsewhere: cache and TLB maintenance that it began here (EL0 may maintain
 	 * caches) is completed only by a DSB of this CPU. And membarrier wants a full barrier
 	 * between the store to curr and what next does in user mode.
 	 */
 	dsb(ish);
-	return cpu_switch(prev, next);
+	return cpu_switch(prev, next, fp_to_save(prev), fp_to_load(next, c->id));
 }
 
 static void prepare_switch_in(struct task *t, u64 fn, u64 arg)
