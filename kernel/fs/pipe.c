@@ -6,6 +6,7 @@
  * pages; so a write of up to PIPE_BUF (one page) bytes is never split: it fits or it waits.
  * Everything is under the pipe's mutex, user copies included. Sleepers are exclusive: data wakes
  * one reader, and a reader that leaves data behind wakes the next; the same for room and writers.
+ * A pipe that is read as fast as it is written into lives on one page: the last buffer's stays in its slot.
  * Wake-ups are needed only when the ring stops being empty or full, unless somebody polls
  * (edge-triggered epoll wants to hear of every write).
  */
@@ -35,10 +36,15 @@ static bool is_full(const struct pipe *p)
 	return used(p) >= p->slots;
 }
 
-/* The same without the lock: a hint. */
+/*
+ * The same without the lock: a hint. head first: others may take and add between the two looks, and then the difference is
+ * less than it was, even negative, never more. Who finds it full is on the list of writers, and will be woken.
+ */
 static bool seems_full(const struct pipe *p)
 {
-	return READ_ONCE(p->head) - READ_ONCE(p->tail) >= READ_ONCE(p->slots);
+	u32 head = load_acquire(&p->head);
+
+	return (s32)(head - READ_ONCE(p->tail)) >= (s32)READ_ONCE(p->slots);
 }
 
 /* The array has room for twice the slots: splice may put back what it took meanwhile. */
@@ -47,42 +53,33 @@ static struct pipe_buf *buf_at(struct pipe *p, u32 n)
 	return &p->ring[n & p->mask];
 }
 
-static struct page *get_page_for(struct pipe *p)
+/* b is the first one. If it is the only one, too, the head goes back to it, and its page is kept. */
+static void drop_buf(struct pipe *p, struct pipe_buf *b)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(p->spare); i++) {
-		struct page *page = p->spare[i];
-
-		if (page) {
-			p->spare[i] = NULL;
-			return page;
-		}
+	if (likely(used(p) == 1 && !b->shared)) {
+		WRITE_ONCE(p->head, p->tail);
+		return;
 	}
-	return alloc_page_user();
-}
-
-static void recycle(struct pipe *p, struct page *page)
-{
-	bool own = ref_read(&page->refs) == 1;
-
-	for (size_t i = 0; i < ARRAY_SIZE(p->spare); i++) {
-		if (own && !p->spare[i]) {
-			p->spare[i] = page;
-			return;
-		}
-	}
-	page_put(page);
-}
-
-/* b is the first one. */
-static void drop_buf(struct pipe *p, const struct pipe_buf *b)
-{
-	recycle(p, b->page);
+	pipe_buf_put(b);
+	b->data = NULL;
 	WRITE_ONCE(p->tail, p->tail + 1);
 }
 
-void pipe_drop_tail(struct pipe *p)
+static void drop_kept(struct pipe *p)
 {
-	drop_buf(p, buf_at(p, p->tail));
+	struct pipe_buf *b = buf_at(p, p->head);
+
+	if (is_empty(p) && b->data) {
+		pipe_buf_put(b);
+		b->data = NULL;
+	}
+}
+
+void pipe_drop_all(struct pipe *p)
+{
+	while (!is_empty(p))
+		drop_buf(p, buf_at(p, p->tail));
+	drop_kept(p);
 }
 
 /* Append to the last page when the odd part of the data fits there. Bytes moved. */
@@ -96,25 +93,40 @@ static size_t top_up(struct pipe *p, struct uio *u)
 	b = buf_at(p, p->head - 1);
 	if (b->packet || b->shared || b->off + b->len + odd > PAGE_SIZE)
 		return 0;
-	n = uio_read(u, (char *)page_address(b->page) + b->off + b->len, odd);
+	n = uio_read(u, b->data + b->off + b->len, odd);
 	b->len += n;
 	return n;
+}
+
+/* Nothing has come into the slot at head. Its page may stay there only if the ring is empty. */
+static ssize_t fault_at_head(struct pipe *p)
+{
+	struct pipe_buf *b = buf_at(p, p->head);
+
+	if (!is_empty(p)) {
+		pipe_buf_put(b);
+		b->data = NULL;
+	}
+	return -EFAULT;
 }
 
 /* One more page. Bytes moved, or -errno. */
 static ssize_t add_page(struct pipe *p, struct uio *u, bool packet)
 {
-	struct page *page = get_page_for(p);
+	struct pipe_buf *b = buf_at(p, p->head);
 	size_t n;
 
-	if (!page)
-		return -ENOMEM;
-	n = uio_read(u, page_address(page), min_t(size_t, u->left, PAGE_SIZE));
-	if (!n) {
-		recycle(p, page);
-		return -EFAULT;
+	if (!b->data) {
+		struct page *page = alloc_page_user();
+
+		if (!page)
+			return -ENOMEM;
+		b->data = page_address(page);
 	}
-	*buf_at(p, p->head) = (struct pipe_buf){ page, 0, n, packet, false };
+	n = uio_read(u, b->data, min_t(size_t, u->left, PAGE_SIZE));
+	if (!n)
+		return fault_at_head(p);
+	*b = (struct pipe_buf){ b->data, 0, n, packet, false };
 	WRITE_ONCE(p->head, p->head + 1);
 	return n;
 }
@@ -129,7 +141,7 @@ static size_t take(struct pipe *p, struct uio *u)
 		struct pipe_buf *b = buf_at(p, p->tail);
 		bool packet = b->packet;
 
-		n = uio_write(u, (char *)page_address(b->page) + b->off, min_t(size_t, b->len, u->left));
+		n = uio_write(u, b->data + b->off, min_t(size_t, b->len, u->left));
 		done += n;
 		if (n < b->len && (u->fault || !packet)) {	/* the rest stays */
 			b->off += n;
@@ -310,13 +322,14 @@ long pipe_take(struct pipe *p, struct pipe_buf *b, size_t max, bool copy, u32 sk
 		*b = *src;
 		if (copy || b->len > max) {
 			src->shared = b->shared = true;
-			page_get(b->page);
+			page_get(virt_to_page(b->data));
 			b->len = min_t(u32, b->len, max);
 		}
 		if (!copy && b->len < src->len) {
 			src->off += b->len;
 			src->len -= b->len;
 		} else if (!copy) {
+			src->data = NULL;
 			WRITE_ONCE(p->tail, p->tail + 1);
 		}
 	}
@@ -351,6 +364,7 @@ long pipe_give(struct pipe *p, const struct pipe_buf *b, bool nonblock)
 		err = -EPIPE;
 	}
 	if (!err) {
+		drop_kept(p);
 		*buf_at(p, p->head) = *b;
 		WRITE_ONCE(p->head, p->head + 1);
 	}
@@ -425,6 +439,7 @@ static long resize_locked(struct pipe *p, u32 slots)
 	ring = kcalloc(2 * slots, sizeof(*ring));
 	if (!ring)
 		return -ENOMEM;
+	drop_kept(p);
 	for (u32 i = 0; i < n; i++)
 		ring[i] = *buf_at(p, p->tail + i);
 	kfree(p->ring);

@@ -5,21 +5,27 @@
 
 #include "internal.h"
 
-/* shared: the page is in another buffer, too; nothing may be appended. */
-struct pipe_buf { struct page *page; u16 off, len; bool packet, shared; };
+/* data: a page of its own, or (shared) one that is in another buffer, too: nothing may be appended there. */
+struct pipe_buf { char *data; u16 off, len; bool packet, shared; };
 _Static_assert(sizeof(struct pipe_buf) == 16 && PAGE_SIZE <= UINT16_MAX, "a page fits");
+
+static inline void pipe_buf_put(const struct pipe_buf *b)
+{
+	page_put(virt_to_page(b->data));
+}
 
 struct pipe {
 	struct mutex lock;
 	struct waitq rd, wr;		/* readers wait for data, writers for room */
-	struct pipe_buf *ring;		/* 2 * slots entries; lock */
+	/* 2 * slots entries, data NULL in what is not in use; but while the ring is empty, the one at head may keep a
+	 * page for the next write. lock */
+	struct pipe_buf *ring;
 	u32 head, tail;			/* free running; lock to change */
 	u32 slots, mask;		/* a power of two; of the entries: 2 * slots - 1; lock to change */
 	u32 readers, writers;		/* open files; lock to change */
 	u32 r_count, w_count;		/* opens ever: FIFO opens wait for a change; lock */
 	u32 files;			/* fifo_lock */
 	bool polled;			/* somebody has polled: announce every write */
-	struct page *spare[2];		/* lock */
 	struct fasync fasync_rd, fasync_wr;
 };
 
@@ -33,7 +39,7 @@ ssize_t pipe_write(struct file *f, struct uio *u, loff *pos);
 u32 pipe_poll(struct file *f, struct poll_table *pt);
 long pipe_ioctl(struct file *f, u32 cmd, u64 arg);
 int pipe_fasync(struct file *f, bool on);
-void pipe_drop_tail(struct pipe *p);	/* lock held, or nobody else knows p */
+void pipe_drop_all(struct pipe *p);	/* buffers and kept page; nobody else knows p */
 struct pipe *pipe_of(const struct file *f);	/* NULL if f is no pipe */
 /*
  * One buffer of at most max bytes out of p (copy: a reference to it stays; skip: this many buffers

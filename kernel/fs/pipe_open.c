@@ -39,11 +39,7 @@ static struct pipe *pipe_alloc(void)
 
 static void pipe_free(struct pipe *p)
 {
-	while (!pipe_empty(p))
-		pipe_drop_tail(p);
-	for (size_t i = 0; i < ARRAY_SIZE(p->spare); i++)
-		if (p->spare[i])
-			page_put(p->spare[i]);
+	pipe_drop_all(p);
 	kfree(p->ring);
 	kfree(p);
 }

@@ -191,7 +191,7 @@ static ssize_t pipe_to_pipe(struct file *in, struct file *out, size_t len, u32 f
 		err = pipe_give(to, &b, total || nonblocking(out, flags));
 		if (err) {
 			if (copy)
-				page_put(b.page);
+				pipe_buf_put(&b);
 			else
 				pipe_put_back(from, &b);
 			break;
@@ -214,14 +214,14 @@ static ssize_t pipe_to_file(struct file *in, struct file *out, loff *opos, size_
 		err = pipe_take(from, &b, len - total, false, 0, total || nonblocking(in, flags));
 		if (err)
 			break;
-		w = write_at(out, (char *)page_address(b.page) + b.off, b.len, opos);
+		w = write_at(out, b.data + b.off, b.len, opos);
 		if (w > 0) {
 			total += w;
 			b.off += w;
 			b.len -= w;
 		}
 		if (!b.len) {
-			page_put(b.page);
+			pipe_buf_put(&b);
 			continue;
 		}
 		pipe_put_back(from, &b);
@@ -248,7 +248,7 @@ static ssize_t file_to_pipe(struct file *in, loff *ipos, struct file *out, size_
 	uio_init_kernel(&u, page_address(page), min_t(size_t, len, PAGE_SIZE));
 	n = ipos ? file_read(in, &u, ipos) : file_rw_pos(in, &u, false);
 	if (n > 0) {
-		struct pipe_buf b = { page, 0, n, false, false };
+		struct pipe_buf b = { page_address(page), 0, n, false, false };
 		long err = pipe_give(pipe_of(out), &b, false);
 
 		if (!err)
