@@ -2,13 +2,13 @@
 /*
  * ppoll and pselect6. One pass over the files asks each for its state and, while nothing is ready,
  * queues an entry on each wait queue the file names. A wake-up sets "triggered" and wakes the task,
- * which then asks all files again, without queueing. Entries hold a reference to their file, so the
- * queue they are on outlives them.
+ * which then asks all files again, without queueing. Entries hold a reference to their file if other tasks
+ * have the table that it is in (fd_use), so the queue they are on outlives them.
  *
  * A lost wake-up is impossible: the task publishes its sleeping state before it tests "triggered",
  * the waker sets "triggered" before it looks at the state.
  */
-#include "internal.h"
+#include "fdtable.h"
 
 #include <perch/signal.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct poller;
 struct poll_entry {
 	struct wait_entry w;
 	struct waitq *q;
-	struct file *f;
+	struct file *f;		/* a reference, or NULL */
 	struct poller *p;
 	u32 events;		/* wake-ups for other events leave us asleep */
 };
@@ -28,6 +28,7 @@ struct poller {
 	struct poll_table pt;
 	struct task *task;
 	bool triggered;		/* atomic */
+	bool counted;		/* of the file that is asked: fd_use */
 	int err;
 	u32 events, n;
 	struct poll_chunk *chunks;
@@ -78,10 +79,13 @@ static void poll_queue(struct poll_table *pt, struct file *f, struct waitq *q)
 		p->err = -ENOMEM;
 		return;
 	}
-	*e = (struct poll_entry){ .q = q, .f = file_get(f), .p = p, .events = p->events };
+	e->q = q;
+	e->f = p->counted ? file_get(f) : NULL;
+	e->p = p;
+	e->events = p->events;
 	e->w.func = poll_wake;
 	e->w.task = p->task;
-	list_init(&e->w.node);
+	e->w.exclusive = false;
 	waitq_add(q, &e->w);
 }
 
@@ -98,7 +102,8 @@ static void poller_init(struct poller *p)
 static void end_entry(struct poll_entry *e)
 {
 	waitq_remove(e->q, &e->w);
-	file_put(e->f);
+	if (unlikely(e->f))
+		file_put(e->f);
 }
 
 static void poller_end(struct poller *p)
@@ -222,20 +227,26 @@ void sigmask_leave(uaddr mask, long ret)
 struct pollfd_abi { s32 fd; s16 events, revents; };
 struct poll_args { struct pollfd_abi *fds; u32 n; struct poller *p; };
 
+static u32 ask(struct poller *p, struct fd_use u, u32 want, struct poll_table *pt)
+{
+	u32 mask;
+
+	p->events = want;
+	p->counted = u.counted;
+	mask = file_poll(u.f, pt);
+	fd_unuse(u);
+	return mask;
+}
+
 static u32 poll_one(struct pollfd_abi *pf, struct poller *p, struct poll_table *pt)
 {
-	u32 want = (u16)pf->events | POLLERR | POLLHUP, mask = POLLNVAL;
-	struct file *f;
+	u32 want = (u16)pf->events | POLLERR | POLLHUP;
+	struct fd_use u;
 
 	if (pf->fd < 0)
 		return 0;
-	f = fd_get_io(pf->fd);
-	if (f) {
-		p->events = want;
-		mask = file_poll(f, pt) & want;
-		file_put(f);
-	}
-	return mask;
+	u = fd_use(pf->fd);
+	return u.f ? ask(p, u, want, pt) & want : POLLNVAL;
 }
 
 static long scan_pollfds(void *arg, struct poll_table *pt)
@@ -349,16 +360,14 @@ static long scan_select(void *arg, struct poll_table *pt)
 
 	for (u32 fd = 0; fd < a->n; fd++) {
 		u32 want = wanted(a, fd);
-		struct file *f;
+		struct fd_use u;
 
 		if (!want)
 			continue;
-		f = fd_get_io(fd);
-		if (!f)
+		u = fd_use(fd);
+		if (!u.f)
 			return -EBADF;
-		a->p->events = want | POLLERR | POLLHUP;
-		ready += note_ready(a, fd, file_poll(f, pt));
-		file_put(f);
+		ready += note_ready(a, fd, ask(a->p, u, want | POLLERR | POLLHUP, pt));
 		if (ready)
 			pt = NULL;
 	}
