@@ -38,6 +38,8 @@ static void place_after_switch(struct perf_cpu *pc, u32 pmus, struct perf_ctx *n
 		u32 i = (u32)__builtin_ctz(pmus);
 		struct perf_cpu_pmu *pp = &pc->pmu[i];
 
+		if (!next && !pc->ctx.nr_groups[i])
+			continue;	/* nobody is left who could want a counter */
 		if (!next || !park_in(pp, next, &next->seats[i]))
 			place_pass(pc, i, next);
 		if (next && unlikely(next->unmet[i]))
@@ -86,7 +88,7 @@ static noinline void family_switch(struct perf_cpu *pc, struct task *t, struct t
 }
 
 /* The events of prev leave, those of next come. a: prev's context, if it was brought in; b: next's. */
-static void exchange(struct perf_cpu *pc, struct task *prev, struct task *next, struct perf_ctx *a,
+static inline void exchange(struct perf_cpu *pc, struct task *prev, struct task *next, struct perf_ctx *a,
 		     struct perf_ctx *b)
 {
 	if (a && b && a->clone_id && READ_ONCE(b->clone_id) == a->clone_id)
