@@ -24,6 +24,7 @@ static void bucket_init(struct perf_bucket *b, int cpu)
 	}
 }
 
+/* Its memory is zero. */
 void ctx_init(struct perf_ctx *ctx, struct task *t)
 {
 	host_spin_init(&ctx->lock);
@@ -32,7 +33,7 @@ void ctx_init(struct perf_ctx *ctx, struct task *t)
 	list_init(&ctx->events);
 	list_init(&ctx->mapped);
 	for (u32 i = 0; i < perf_nr_pmus; i++)
-		seats_init(&ctx->seats[i]);
+		list_init(&ctx->seats[i].active);
 	bucket_init(&ctx->any, -1);
 }
 

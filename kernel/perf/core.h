@@ -474,6 +474,8 @@ void seats_return(struct perf_cpu_pmu *pp);			/* o */
 bool park_out(struct perf_cpu_pmu *pp, struct perf_ctx *ctx);	/* o */
 bool park_in(struct perf_cpu_pmu *pp, struct perf_ctx *ctx, struct perf_seats *s);	/* o; s: ctx's */
 void unpark_all(struct perf_ctx *ctx);	/* c */
+/* The parent is current's, its child has copies of all its events and will run for the first time. o, c. */
+void park_born(const struct perf_ctx *parent, struct perf_ctx *child);
 
 /* switch.c */
 void switch_watch(u32 n);	/* n more events (modulo 2^32) count or record every switch. A */

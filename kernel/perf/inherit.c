@@ -113,9 +113,9 @@ static int inherit_all(struct perf_ctx *parent, struct brood *b, u32 flags, bool
 }
 
 /* All copies into the child's context, which is out and stays so. */
-static void link_in_ctx(struct perf_ctx *ctx, void *arg)
+static void link_all(struct brood *b)
 {
-	struct brood *b = arg;
+	struct perf_ctx *ctx = b->ctx;
 	struct perf_event *e, *next;
 
 	list_for_each_safe(e, next, &b->copies, ctx_node) {
@@ -125,6 +125,18 @@ static void link_in_ctx(struct perf_ctx *ctx, void *arg)
 	list_for_each(e, &ctx->events, ctx_node)
 		if (is_leader(e))
 			group_relist(e);
+}
+
+static void link_brood(struct perf_ctx *parent, struct brood *b, bool all)
+{
+	u64 flags = host_irq_save();
+
+	host_spin_lock(&b->ctx->lock);	/* nobody can find it yet; but it is ours by the book */
+	link_all(b);
+	if (all)
+		park_born(parent, b->ctx);
+	host_spin_unlock(&b->ctx->lock);
+	host_irq_restore(flags);
 }
 
 /* The copies that are made already: no memory for the next. */
@@ -155,7 +167,7 @@ int inherit_ctx(struct perf_ctx *parent, struct perf_task *child, u32 flags)
 			ctx_free(ctx);
 		return err;
 	}
-	ctx_call(ctx, link_in_ctx, &b);
+	link_brood(parent, &b, all);
 	if (all) {
 		if (!parent->clone_id)
 			WRITE_ONCE(parent->clone_id, next_clone_id++);

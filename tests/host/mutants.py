@@ -113,6 +113,8 @@ M = [
  ("park-other-cpu-filter", "park.c", "(!READ_ONCE(ctx->bycpu) || s->cpu == pp->cpu->id)", "true"),
  ("park-forgets-rotation", "rotate.c", "\trotate_want(pp);\n\tif (is_due", "\tif (is_due"),
  ("unpark-without-time", "park.c", "\t\tgroup_settle(g);", ""),
+ ("born-beside-who-waits", "park.c", "pp->seats->nr_active != ctx->nr_groups[i] || ", ""),
+ ("born-on-other-counters", "park.c", "s->used = pp->seats->used;", "s->used = 0;"),
  ("stale-overflow-flags", "park.c", "\tpp->run.forget |= s->used;\n\tpp->run.counters =", "\tpp->run.counters ="),
  ("first-goes-last", "rotate.c", "\t\telse if (could)\n\t\t\treturn false;\n", ""),
  ("interval-fixed", "rotate.c", "READ_ONCE(pp->pmu->mux_interval_ms)", "4"),

@@ -289,3 +289,56 @@ TEST(family_switch_slow_paths)	/* what keeps its values with its task is not swa
 		sim_end();
 	}
 }
+
+static struct perf_ctx *ctx_of(struct task *t)
+{
+	return (*host_task_slot(t))->ctx;
+}
+
+TEST(parked_from_birth)	/* a child's copies find their parent's counters, unless something comes between */
+{
+	for (int what = 0; what < 6; what++) {
+		struct perf_event_attr a = raw(CYC);
+		struct task *p = begin(40 + what), *c;
+		int lone, leader, member, clk = -1, other = -1;
+
+		a.inherit = a.inherit_stat = 1;		/* no family switch: each has its own */
+		lone = self(a);
+		leader = self(a);
+		a.disabled = 1;
+		member = open_on(a, 0, -1, leader);
+		a.disabled = 0;
+		if (what == 1)	/* not all are seated */
+			for (int i = 0; i < 8; i++)
+				other = self(a);
+		c = sim_fork(false);
+		CHECK_EQ(ctx_of(c)->parked, what != 1);
+		sim_advance(MS);
+		if (what == 2)	/* copies, too, before they ever ran */
+			CHECK_EQ(sim_ioctl(leader, PERF_EVENT_IOC_ENABLE, 0) | sim_ioctl(member, PERF_EVENT_IOC_ENABLE, 0), 0);
+		if (what == 3)	/* somebody looks */
+			CHECK_EQ(get(lone).v, MS);
+		if (what == 4)	/* somebody else has a say there */
+			clk = open_on(raw(CYC), -1, 1, -1);
+		if (what == 5)
+			sim_close(leader);
+		sim_switch(1, c);
+		sim_advance(MS);
+		sim_switch(1, NULL);
+		sim_switch(0, NULL);
+		sim_switch(0, c);	/* and once more, elsewhere */
+		sim_advance(MS);
+		sim_switch(0, p);
+		CHECK_EQ(get(lone).en, 4 * MS);		/* p: 2, c: 2 */
+		if (what != 1)
+			CHECK_EQ(get(lone).v, 4 * MS);
+		CHECK_EQ(get(lone).v, get(lone).run);
+		if (what != 5)
+			CHECK_EQ(get(leader).v, get(leader).run);
+		CHECK_EQ(get(member).v, what == 2 ? 3 * MS : what == 5 ? get(member).run : 0);
+		if (what == 4)
+			CHECK_EQ(get(clk).v, 2 * MS);
+		(void)other;
+		sim_end();
+	}
+}
