@@ -313,16 +313,26 @@ static bool sole_owner(struct page *page)
 	return (page->flags & PG_ANON) && load_acquire(&page->refs.n) == 1;
 }
 
+/* The page is this mapping's alone: it may write to it. Unless truncation has just taken it away; then fault again. */
+static void wp_allow(struct vma *v, uaddr va, pte *p, pte old)
+{
+	struct mm *mm = v->mm;
+
+	spin_lock(&mm->pt_lock);
+	if (likely(*p == old))
+		pte_set(p, make_entry(v, phys_to_page(pte_phys(old)), true));
+	spin_unlock(&mm->pt_lock);
+	tlb_flush_page(&mm->pgt, va);
+}
+
 static int fault_write_protected(struct vma *v, uaddr va, pte *p, pte old)
 {
 	if (v->flags & VM_SHARED)
 		return wp_shared(v, va, p, old);
 	if (pte_special(old) || !sole_owner(phys_to_page(pte_phys(old))))
 		return wp_copy(v, va, p, old);
-	if (v->flags & VM_WRITE) {
-		pte_set(p, make_entry(v, phys_to_page(pte_phys(old)), true));
-		tlb_flush_page(&v->mm->pgt, va);
-	}
+	if (v->flags & VM_WRITE)
+		wp_allow(v, va, p, old);
 	return 0;
 }
 

@@ -169,6 +169,55 @@ static void *file_toucher(void *arg)
 	return NULL;
 }
 
+#define COPIES 512
+static volatile unsigned long *copies;	/* private, of a file of its own */
+static int copied;
+static atomic_bool copied_enough;
+static pthread_barrier_t turn;
+
+/* A truncation takes away private copies like the pages: while they become writable again. */
+static void *copy_truncater(void *arg)
+{
+	unsigned seed = 31;
+
+	while (!copied_enough) {
+		pthread_barrier_wait(&turn);
+		for (volatile unsigned k = rnd(&seed, 20000); k; k--)
+			;
+		ftruncate(copied, 0);
+		ftruncate(copied, COPIES * PAGE);
+		pthread_barrier_wait(&turn);
+	}
+	return NULL;
+}
+
+/* fork makes the copies read-only; when the child has gone they are this process's alone. */
+static void *copy_writer(void *arg)
+{
+	for (;;) {
+		pid_t pid;
+
+		for (int p = 0; p < COPIES; p++)
+			copies[p * (PAGE / 8)] = p + 1;
+		pid = fork();
+		if (pid == 0)
+			_exit(0);
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+		pthread_barrier_wait(&turn);
+		for (volatile int p = 0; p < COPIES; p++) {
+			armed = 1;
+			if (!sigsetjmp(jump, 0))
+				copies[p * (PAGE / 8)] = p + 1;
+			armed = 0;
+		}
+		copied_enough = stop;
+		pthread_barrier_wait(&turn);
+		if (copied_enough)
+			return NULL;
+	}
+}
+
 /* Reads of the kernel into memory that goes away: EFAULT or whole. */
 static void *reader(void *arg)
 {
@@ -243,6 +292,11 @@ int main(int argc, char **argv)
 	    (void *(*[])(void *)){ truncater, file_toucher, file_toucher, file_toucher });
 	run("move, fork and unmap", secs, 6,
 	    (void *(*[])(void *)){ mover, mover, forker, toucher, mapper, writer });
-	printf("1..4\n");
+	copied = memfd_create("copied", 0);
+	ftruncate(copied, COPIES * PAGE);
+	copies = mmap(NULL, COPIES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, copied, 0);
+	pthread_barrier_init(&turn, NULL, 2);
+	run("truncate under private copies", secs, 2, (void *(*[])(void *)){ copy_truncater, copy_writer });
+	printf("1..5\n");
 	return bad != 0;
 }
