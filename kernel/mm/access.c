@@ -23,22 +23,36 @@ static bool access_allowed(const struct vma *v, bool write, bool force)
 	return force && (v->flags & VM_MAYWRITE) && !(v->flags & VM_SHARED);
 }
 
-/* The page behind va (aligned), present and allowed; no reference. mm->lock held. ERR_PTR. */
+/* The page of va's entry, with a reference: under pt_lock truncation does not take it away. NULL: it has. */
+static struct page *entry_page(struct mm *mm, uaddr va)
+{
+	struct page *page = NULL;
+	pte *p;
+
+	spin_lock(&mm->pt_lock);
+	p = pgt_entry(&mm->pgt, va, false);
+	if (p && pte_present(*p)) {
+		page = phys_to_page(pte_phys(*p));
+		page_get(page);
+	}
+	spin_unlock(&mm->pt_lock);
+	return page;
+}
+
+/* The page behind va (aligned), present and allowed, with a reference. mm->lock held. ERR_PTR. */
 static struct page *page_at(struct mm *mm, uaddr va, bool write, bool force)
 {
 	struct vma *v = vma_at(mm, va);
+	struct page *page;
 	int err;
-	pte *p;
 
 	if (!v || !access_allowed(v, write, force))
 		return ERR_PTR(-EFAULT);
 	err = fault_in(v, va, write ? FAULT_WRITE : 0);
 	if (err)
 		return ERR_PTR(err);
-	p = pgt_entry(&mm->pgt, va, false);
-	if (!p || !pte_present(*p))
-		return ERR_PTR(-EFAULT);	/* truncated this moment */
-	return phys_to_page(pte_phys(*p));
+	page = entry_page(mm, va);
+	return page ? page : ERR_PTR(-EFAULT);
 }
 
 static void copy_page_part(struct page *page, u32 off, void *buf, size_t n, bool write)
@@ -74,6 +88,7 @@ long mm_access(struct mm *mm, uaddr addr, void *buf, size_t len, bool write, boo
 			break;
 		}
 		copy_page_part(page, off, (char *)buf + done, n, write);
+		page_put(page);
 		done += n;
 	}
 	mm_unlock(mm);
@@ -89,8 +104,6 @@ struct page *mm_get_user_page(struct mm *mm, uaddr addr, bool write)
 		return ERR_PTR(-EFAULT);
 	mutex_lock(&mm->lock);
 	page = page_at(mm, addr & PAGE_MASK, write, false);
-	if (!IS_ERR(page))
-		page_get(page);
 	mm_unlock(mm);
 	return page;
 }
