@@ -51,6 +51,30 @@ TEST(sampling_backward)	/* positions that go down, past 0 */
 	sim_end();
 }
 
+TEST(sampling_at_the_watermark)	/* reached is not passed, in both ways that records go */
+{
+	for (u32 raw = 0; raw < 2; raw++) {
+		struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_TID | (raw ? PERF_SAMPLE_RAW : PERF_SAMPLE_ADDR));
+		struct perf_ring *r;
+		struct tape t;
+		int fd;
+
+		begin(32);
+		a.watermark = 1;
+		a.wakeup_watermark = 4 * 24;
+		fd = self(a);
+		t = map(fd, 2);
+		r = sim_event(fd)->ring;
+		happen(4);
+		CHECK_EQ(head_page(&t)->data_head, 4 * 24);
+		CHECK_EQ(r->ready, 0);
+		happen(1);
+		CHECK_EQ(r->ready, 1);
+		unmap(&t);
+		sim_end();
+	}
+}
+
 TEST(sampling_lost_sums)	/* PB-09, H 42 */
 {
 	struct perf_event_attr a = attr(ALIGN, 1, PERF_SAMPLE_TID);
@@ -463,9 +487,9 @@ TEST(sampling_record_is_full)	/* 64 KiB: the chain is cut off, then the stack; n
 }
 
 /* A sample is in the ring or counted as lost. An interrupt that comes late can find any task, and the kernel. */
-TEST(sampling_late_in_the_kernel)
+static void late_in_the_kernel(u64 also)
 {
-	struct perf_event_attr a = attr(RAW, 10000, PERF_SAMPLE_IP | PERF_SAMPLE_TID);
+	struct perf_event_attr a = attr(RAW, 10000, PERF_SAMPLE_IP | PERF_SAMPLE_TID | also);
 	struct task *t = begin(32);
 	static struct rec r;
 	struct tape tape;
@@ -492,4 +516,11 @@ TEST(sampling_late_in_the_kernel)
 	sim_switch(0, t);
 	unmap(&tape);
 	sim_end();
+}
+
+TEST(sampling_late_in_the_kernel)
+{
+	late_in_the_kernel(0);
+	late_in_the_kernel(PERF_SAMPLE_CALLCHAIN);
+	late_in_the_kernel(PERF_SAMPLE_RAW);
 }
