@@ -7,8 +7,8 @@
  *
  * An instruction that may fault has an entry in __ex_table (fault.c). The wide copies' entries lead
  * to the byte loop at the point where they started; the byte loop's entries lead to the end. So the
- * result counts exactly the bytes that were not copied. The _nofault copies of the code differ in the
- * entry's flag: the page is not faulted in, the entry is taken at once.
+ * result counts exactly the bytes that were not copied. EX_NOFAULT in an entry: the page is not
+ * faulted in, the entry is taken at once.
  */
 #include <asm/bulk.h>
 #include <asm/extable.h>
@@ -23,51 +23,51 @@
 	b.hi	90f
 .endm
 
-.macro	load_user flag, to, reg, size, off
-	user	\flag, \to, ldtr\size \reg, [x1, #\off]
+.macro	load_user to, reg, size, off
+	user	0, \to, ldtr\size \reg, [x1, #\off]
 .endm
-.macro	store_user flag, to, reg, size, off
-	user	\flag, \to, sttr\size \reg, [x0, #\off]
+.macro	store_user to, reg, size, off
+	user	0, \to, sttr\size \reg, [x0, #\off]
 .endm
 
-.macro	copy_pair flag, from, to, off
+.macro	copy_pair from, to, off
 	.if	\from
-	load_user \flag, \to, x3, , \off
-	load_user \flag, \to, x4, , \off + 8
+	load_user \to, x3, , \off
+	load_user \to, x4, , \off + 8
 	stp	x3, x4, [x0, #\off]
 	.else
 	ldp	x3, x4, [x1, #\off]
-	store_user \flag, \to, x3, , \off
-	store_user \flag, \to, x4, , \off + 8
+	store_user \to, x3, , \off
+	store_user \to, x4, , \off + 8
 	.endif
 .endm
-.macro	copy_64 flag, from, to
+.macro	copy_64 from, to
 	.irp	off, 0, 16, 32, 48
-	copy_pair \flag, \from, \to, \off
+	copy_pair \from, \to, \off
 	.endr
 	add	x0, x0, #64
 	add	x1, x1, #64
 .endm
-.macro	copy_one flag, from, to, reg, size
+.macro	copy_one from, to, reg, size
 	.if	\from
-	load_user \flag, \to, \reg, \size, 0
+	load_user \to, \reg, \size, 0
 	str\size	\reg, [x0]
 	.else
 	ldr\size	\reg, [x1]
-	store_user \flag, \to, \reg, \size, 0
+	store_user \to, \reg, \size, 0
 	.endif
 .endm
 
 /* 1 << bit bytes if that bit of x2 is set: the bits below it are what is left to do then. */
-.macro	copy_part flag, from, bit, reg, size
+.macro	copy_part from, bit, reg, size
 	tbz	x2, #\bit, 1f
 	.if	\bit == 5
-	copy_pair \flag, \from, 8\bit\()f, 0
-	copy_pair \flag, \from, 8\bit\()f, 16
+	copy_pair \from, 8\bit\()f, 0
+	copy_pair \from, 8\bit\()f, 16
 	.elseif	\bit == 4
-	copy_pair \flag, \from, 8\bit\()f, 0
+	copy_pair \from, 8\bit\()f, 0
 	.else
-	copy_one \flag, \from, 8\bit\()f, \reg, \size
+	copy_one \from, 8\bit\()f, \reg, \size
 	.endif
 	.if	\bit
 	add	x0, x0, #1 << \bit
@@ -108,7 +108,7 @@
 .endm
 
 /* size_t name(void *dst, const void *src, size_t n). from 1: src is the user address, 0: dst is. */
-.macro	copy_function name, flag, from
+.macro	copy_function name, from
 	.globl	\name
 	.type	\name, %function
 \name:
@@ -121,24 +121,24 @@
 	b.lo	2f
 	cmp	x2, #BULK_MIN - 64
 	b.hs	7f
-6:	copy_64	\flag, \from, 86f
+6:	copy_64	\from, 86f
 	subs	x2, x2, #64
 	b.hs	6b
-2:	copy_part \flag, \from, 5
-	copy_part \flag, \from, 4
-	copy_part \flag, \from, 3, x3
+2:	copy_part \from, 5
+	copy_part \from, 4
+	copy_part \from, 3, x3
 	tst	x2, #7
 	b.eq	3f
-	copy_part \flag, \from, 2, w3
-	copy_part \flag, \from, 1, w3, h
-	copy_part \flag, \from, 0, w3, b
+	copy_part \from, 2, w3
+	copy_part \from, 1, w3, h
+	copy_part \from, 0, w3, b
 3:	mov	x0, #0
 	ret
 7:	add	x2, x2, #64
 	copy_bulk \from
 	subs	x2, x2, #64
 	b.lo	2b
-	copy_64	\flag, \from, 86f	/* it met a page that is not there: bring it in */
+	copy_64	\from, 86f	/* it met a page that is not there: bring it in */
 	subs	x2, x2, #64
 	b.lo	2b
 	cmp	x2, #BULK_MIN - 64
@@ -151,7 +151,7 @@
 	b	4f
 	.endr
 4:	cbz	x2, 90f
-	copy_one \flag, \from, 90f, w3, b
+	copy_one \from, 90f, w3, b
 	add	x0, x0, #1
 	add	x1, x1, #1
 	sub	x2, x2, #1
@@ -162,9 +162,8 @@
 .endm
 
 	.text
-	copy_function copy_from_user, 0, 1
-	copy_function copy_to_user, 0, 0
-	copy_function copy_to_user_nofault, EX_NOFAULT, 0
+	copy_function copy_from_user, 1
+	copy_function copy_to_user, 0
 
 /*
  * size_t copy_from_user_nofault(void *dst, const void *src, size_t n): as copy_from_user, but an address that
@@ -276,7 +275,7 @@ clear_user:
 	subs	x1, x1, #64
 	b.lo	2f
 1:	.irp	off, 0, 8, 16, 24, 32, 40, 48, 56
-	store_user 0, 80f, xzr, , \off
+	store_user 80f, xzr, , \off
 	.endr
 	add	x0, x0, #64
 	subs	x1, x1, #64
@@ -285,13 +284,13 @@ clear_user:
 	b.eq	4f
 	subs	x1, x1, #8
 	b.lo	6f
-5:	store_user 0, 81f, xzr, , 0
+5:	store_user 81f, xzr, , 0
 	add	x0, x0, #8
 	subs	x1, x1, #8
 	b.hs	5b
 6:	add	x1, x1, #8
 3:	cbz	x1, 4f
-	store_user 0, 4f, wzr, b, 0
+	store_user 4f, wzr, b, 0
 	add	x0, x0, #1
 	sub	x1, x1, #1
 	b	3b
@@ -358,7 +357,7 @@ strncpy_from_user:
 	b	2f
 	/* Too little room for a word. */
 1:	cbz	x2, 2f
-	load_user 0, 3f, w4, b, 0
+	load_user 3f, w4, b, 0
 	strb	w4, [x3]
 	cbz	w4, 2f
 	add	x1, x1, #1
@@ -379,7 +378,7 @@ strnlen_user:
 	lsr	x3, x1, #48
 	cbnz	x3, 3f
 1:	cbz	x2, 2f
-	load_user 0, 3f, w4, b, 0
+	load_user 3f, w4, b, 0
 	cbz	w4, 2f
 	add	x1, x1, #1
 	sub	x2, x2, #1

@@ -2,7 +2,7 @@
 /*
  * The only way to user memory. Each call checks the range against USER_MAX and recovers from
  * faults through the exception table. Process context with no spinlock held and mm->lock not
- * held, because a fault may sleep; except the _nofault forms, which fail instead of handling a
+ * held, because a fault may sleep; except the _nofault form, which fails instead of handling a
  * fault and may be used with IRQs off and in interrupts.
  */
 #ifndef PERCH_UACCESS_H
@@ -19,7 +19,6 @@ size_t __must_check clear_user(void __user *dst, size_t n);
 long strncpy_from_user(char *dst, const char __user *src, size_t n);
 long strnlen_user(const char __user *s, size_t n);
 size_t __must_check copy_from_user_nofault(void *dst, const void __user *src, size_t n);
-size_t __must_check copy_to_user_nofault(void __user *dst, const void *src, size_t n);
 /* Atomic compare and exchange on a user word; 0 or -EFAULT; *old is what was there. */
 int cmpxchg_user32(u32 __user *p, u32 *old, u32 expected, u32 new);
 /* Make sure a page of user memory can be written before taking locks: 0 or -EFAULT. */
