@@ -155,8 +155,7 @@ void ring_bytes(struct ring_write *w, const void *p, u32 n);
 
 /* --- the short ones; theory: ring.c ---------------------------------------------------------------------- */
 
-/* The limit first: if an inner writer comes in between and moves head to another page, head is beyond the limit
- * that was read. */
+/* An inner writer may come in between and move head, base and limit; then ring_take fails, before anything is written. */
 static inline struct ring_ahead ring_ahead(const struct perf_ring *r)
 {
 	u64 limit = READ_ONCE(r->limit), base = READ_ONCE(r->base), head = READ_ONCE(r->head);
