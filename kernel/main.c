@@ -7,6 +7,7 @@
 #include <perch/boot.h>
 #include <perch/debug.h>
 #include <perch/fs.h>
+#include <perch/futex.h>
 #include <perch/mm.h>
 #include <perch/perf.h>
 #include <perch/printk.h>
@@ -128,6 +129,7 @@ void kernel_main(void)
 	printk_clock_ready();
 	irq_enable();
 	task_init();
+	futex_init();
 	t = kthread_create(kernel_init, NULL, 0, "init");
 	if (IS_ERR(t))
 		panic("cannot make the first task: error %ld", -PTR_ERR(t));

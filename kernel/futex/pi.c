@@ -21,8 +21,6 @@ static struct futex_waiter *first_waiter(struct bucket *b, const struct futex_ke
 {
 	struct futex_waiter *w;
 
-	if (!b->waiters.next)
-		return NULL;
 	list_for_each(w, &b->waiters, node)
 		if (w != except && w->pi_owner && key_equal(&w->key, key))
 			return w;
@@ -247,8 +245,6 @@ static void wake_orphans(struct bucket *b, u32 tid)
 {
 	struct futex_waiter *w, *next;
 
-	if (!READ_ONCE(b->waiters.next))
-		return;
 	spin_lock(&b->lock);
 	list_for_each_safe(w, next, &b->waiters, node) {
 		if (w->pi_owner != tid)

@@ -10,6 +10,7 @@
  */
 #include "futex.h"
 #include <perch/errno.h>
+#include <perch/futex.h>
 #include <perch/mm.h>
 #include <perch/sched.h>
 #include <perch/uaccess.h>
@@ -20,12 +21,12 @@ static struct bucket_slot {
 	struct bucket b;
 } __aligned(64) buckets[NR_BUCKETS];
 
-/* The lists of a zeroed table point nowhere: made on first use, under the bucket's lock. */
-static struct list *waiters(struct bucket *b)
+void futex_init(void)
 {
-	if (unlikely(!b->waiters.next))
-		list_init(&b->waiters);
-	return &b->waiters;
+	for (u32 i = 0; i < NR_BUCKETS; i++) {
+		spin_init(&buckets[i].b.lock);
+		list_init(&buckets[i].b.waiters);
+	}
 }
 
 struct bucket *bucket_nr(u32 i)
@@ -56,10 +57,8 @@ void lock_two(struct bucket *a, struct bucket *b)
 	else {
 		spin_lock(&a->lock);
 		if (a != b)
-			spin_lock(&b->lock);
+			spin_lock_nested(&b->lock, 1);
 	}
-	(void)waiters(a);
-	(void)waiters(b);
 }
 
 void unlock_two(struct bucket *a, struct bucket *b)
@@ -76,7 +75,7 @@ int read_locked(u32 __user *p, u32 *val)
 
 void waiter_enqueue(struct bucket *b, struct futex_waiter *w)
 {
-	struct list *head = waiters(b), *at = head;
+	struct list *head = &b->waiters, *at = head;
 	struct futex_waiter *other;
 
 	if (w->task->rt_prio) {

@@ -71,8 +71,6 @@ static long wake_locked(struct bucket *b, const struct futex_key *key, int nr, u
 	struct futex_waiter *w, *next;
 	long n = 0;
 
-	if (!b->waiters.next)
-		return 0;
 	list_for_each_safe(w, next, &b->waiters, node) {
 		if (!key_equal(&w->key, key))
 			continue;
@@ -91,7 +89,7 @@ static long wake_locked(struct bucket *b, const struct futex_key *key, int nr, u
  * read the word and comes on the list next; who takes it later reads the new word. */
 static bool nobody_waits(const struct bucket *b)
 {
-	return !load_acquire(&b->lock.locked) && (!READ_ONCE(b->waiters.next) || list_empty(&b->waiters));
+	return !load_acquire(&b->lock.locked) && list_empty(&b->waiters);
 }
 
 long futex_wake(u32 __user *p, bool shared, int nr, u32 bitset)

@@ -220,7 +220,7 @@ static void *futex_waiter(void *arg)
 	return (void *)r;
 }
 
-static volatile unsigned int sleepy[16], reached;
+static volatile unsigned int sleepy[1024], reached;
 #define SLEEPS 5000
 
 /* Waits for each of the words in turn; it says how often nobody woke it. */
@@ -230,8 +230,8 @@ static void *sleeper(void *arg)
 	long lost = 0;
 
 	for (unsigned int i = 0; i < SLEEPS; i++) {
-		volatile unsigned int *w = &sleepy[i % 16];
-		unsigned int round = i / 16;
+		volatile unsigned int *w = &sleepy[i % 1024];
+		unsigned int round = i / 1024;
 
 		while (*w == round)
 			if (futex((void *)w, FUTEX_WAIT_PRIVATE, round, &limit, NULL, 0) < 0 && errno == ETIMEDOUT)
@@ -255,8 +255,8 @@ CHECK(futex_wake_meets_wait)
 		seed = seed * 1103515245 + 12345;
 		for (volatile unsigned int k = seed >> 24; k; k--)
 			;
-		sleepy[i % 16]++;
-		futex((void *)&sleepy[i % 16], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+		sleepy[i % 1024]++;
+		futex((void *)&sleepy[i % 1024], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	}
 	pthread_join(t, &lost);
 	val("lost", (long)lost);
