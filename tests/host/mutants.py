@@ -266,8 +266,14 @@ def run(build, name, file, old, new):
 	return "SURVIVED" if r.returncode == 0 else "caught by" + r.stdout.split("FAIL", 1)[-1].split("(")[0].rstrip()
 
 def main():
+	if len(sys.argv) < 2 or "--help" in sys.argv:
+		print(__doc__)
+		return 2 * (len(sys.argv) < 2)
 	build, only = sys.argv[1], [a for a in sys.argv[2:] if a != "--quick"]
 	quick = "--quick" in sys.argv
+	unknown = set(only) - {m[0] for m in M}
+	if unknown:
+		sys.exit(f"mutants: no such mutant: {' '.join(sorted(unknown))}")
 	bad = n = 0
 	os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
 	r = sh(f"{build}/perf-host", "-q", "-r", "40", "-o", "2000")
