@@ -293,6 +293,7 @@ TEST("ring/set_output", "ioctl.SET_OUTPUT", "PB-18")
 	ioc(other, PERF_EVENT_IOC_SET_OUTPUT, owner);
 	ioc(other, PERF_EVENT_IOC_SET_OUTPUT, owner);
 	EXPECT_ERR(ioctl(owner, PERF_EVENT_IOC_SET_OUTPUT, other), EINVAL);
+	EXPECT_ERR(ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, other), EINVAL);	/* though nothing of it is mapped */
 	ioc(owner, PERF_EVENT_IOC_ENABLE, 0);
 	ioc(other, PERF_EVENT_IOC_ENABLE, 0);
 	spin_both(owner, other, &r, &x, &y, 5);
