@@ -4,10 +4,10 @@
  * PERF_CONTEXT_USER, together at most sample_max_stack addresses. The host walks; it never faults and never
  * leaves the running task's stack.
  *
- * Buffers, for chains that cannot be written where they stay. One per CPU is enough: samples are made with IRQs off and do
- * not nest. They come with the first event that
- * has call chains and go with the last one, so an interrupt finds them or has no use for them. Meanwhile the two
- * variables that say how long a chain can be stay as they are (EBUSY, as on Linux).
+ * Buffers. A chain is walked before there is a place for it in the ring, because its length decides how much is reserved. One
+ * per CPU is enough: samples are made with IRQs off and do not nest. They come with the first event that has call chains and
+ * go with the last one, so an interrupt finds them or has no use for them. Meanwhile the two variables that say how long
+ * a chain can be stay as they are (EBUSY, as on Linux).
  *
  * A record is shorter than 64 KiB: a chain for which there is no room is cut off. (Linux lets its length overflow.)
  */
